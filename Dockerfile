@@ -1,4 +1,4 @@
-# The image of muster:  docker build -t REGISTRY/muster:0.1.0 .
+# The image of muster. To build it: docker build -t REGISTRY/muster:0.1.0 .
 FROM debian:bookworm AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends gcc libc6-dev cmake ninja-build pkg-config \

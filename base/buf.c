@@ -38,7 +38,7 @@ void buf_putc(struct buf *b, char c)
     buf_append(b, &c, 1);
 }
 
-/* Digits are made from the last to the first, of the negative value: INT64_MIN has no positive. */
+/* Writes the digits from last to first, of a negative value because -INT64_MIN overflows. */
 static void put_int(struct buf *b, int64_t value)
 {
     char digits[20], *at = digits + sizeof digits;
@@ -55,7 +55,7 @@ static void put_formatted(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    char small[128]; /* most texts fit: formatted once */
+    char small[128]; /* most texts fit, so they are formatted only once */
     int n = vsnprintf(small, sizeof small, fmt, ap);
     if (n > 0 && (size_t)n < sizeof small) {
         buf_append(b, small, (size_t)n);
@@ -67,8 +67,8 @@ static void put_formatted(struct buf *b, const char *fmt, va_list ap)
     va_end(again);
 }
 
-/* Texts and whole numbers are put here. From the first other directive on the C library formats:
- * its 700 instructions per call were 40 % of what a look at a long waiting list costs. */
+/* Strings and integers are formatted here, because vsnprintf() took 40 % of the time to list a long
+ * queue of gangs. The C library formats the rest of the text from the first other directive on. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     static const char int64[] = "%" PRId64;

@@ -9,7 +9,7 @@ static const struct unit {
     const char *name;
     usec_t usec;
 } units[] = {
-    /* A name that begins another one comes after it. */
+    /* unit_at() takes the first match, so "ms" must come before "m". */
     {"us", 1},
     {"ms", USEC_PER_MSEC},
     {"s", USEC_PER_SEC},
@@ -31,7 +31,7 @@ static bool digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads "12" or "1.5" as millionths into *ret; returns what is behind it, NULL when it is none. */
+/* Reads "12" or "1.5" as millionths into *ret. Returns the end of the number; NULL: no number. */
 static const char *number(const char *p, int64_t *ret)
 {
     int64_t whole = 0, fraction = 0, scale = 1000000;
@@ -69,15 +69,16 @@ int duration_parse(const char *text, usec_t *ret, struct err *err)
         bare = !u;
         __int128 part = (__int128)millionths * (u ? u->usec : USEC_PER_SEC) / 1000000;
         if (part > LONGEST - sum)
-            return err_set(err, ERR_INVALID, "\"%.40s\" is too long a time", text);
+            return err_set(err, ERR_INVALID, "\"%.40s\" is too long: the maximum is 100 years",
+                           text);
         sum += (usec_t)part;
         p += u ? strlen(u->name) : 0;
     } while (*p && !bare);
-    /* A number without a unit stands alone. */
+    /* A number without a unit must be the only part. */
     bool parts = p && p > text && bare && strspn(text, "0123456789.") != strlen(text);
     if (!p || *p || parts)
-        return err_set(err, ERR_INVALID,
-                       "\"%.40s\" is no length of time: write 90s, 1m30s or 500ms", text);
+        return err_set(err, ERR_INVALID, "\"%.40s\" is not a duration: write 90s, 1m30s or 500ms",
+                       text);
     *ret = sum;
     return 0;
 }

@@ -6,7 +6,7 @@ struct fair_subqueue {
     struct list in_ring;
     struct list items;
     size_t n;
-    int left; /* of its turn */
+    int left; /* items that it may still serve in this turn */
 };
 
 void fair_queue_init(struct fair_queue *f, int turn)
@@ -58,7 +58,8 @@ void fair_queue_replace(struct fair_queue *f, struct fair_queue_item *old,
                         struct fair_queue_item *item)
 {
     item->subqueue = old->subqueue;
-    list_push(&old->in_subqueue, &item->in_subqueue); /* before it */
+    /* list_push() on an item inserts before that item. */
+    list_push(&old->in_subqueue, &item->in_subqueue);
     list_push(&old->in_queue, &item->in_queue);
     item->subqueue->n++;
     f->n++;

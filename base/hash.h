@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - FNV-1a, 64 bits: digests that stay the same for ever, in every process.
+ * hash.h - 64-bit FNV-1a: digests that are the same in every process and every version.
  *
- * Not for keys that others choose: it is easy to find two texts of one digest. base/map.h has a
- * keyed hash for those. Start with HASH_START and feed what comes next; any thread.
+ * Do not use it for keys that a user can choose, because it is easy to find texts with the same
+ * digest. base/map.h has a keyed hash for such keys. Start with HASH_START, and pass each result
+ * to the next call. Stateless; any thread.
  *
  * Source: Fowler, Noll, Vo and Eastlake, "The FNV Non-Cryptographic Hash Algorithm" (RFC 9923).
  */
@@ -26,7 +27,7 @@ static inline uint64_t hash_text(uint64_t h, const char *text)
     return h;
 }
 
-/* Its eight bytes, the lowest first. */
+/* Hashes eight bytes, the lowest first. */
 static inline uint64_t hash_u64(uint64_t h, uint64_t value)
 {
     for (int i = 0; i < 8; i++, value >>= 8)

@@ -2,9 +2,9 @@
 /*
  * heap.h - intrusive binary min-heap of deadlines.
  *
- * The node lives in the object; the heap owns only its table of pointers. A node is in at most one
- * heap; heap_set() inserts or moves it, heap_remove() on an absent node does nothing. Equal
- * deadlines leave in the order they were set, so that a run repeats exactly. Not thread-safe.
+ * The node is a member of the caller's object. The heap owns only its table of pointers. A node can
+ * be in one heap at most. Nodes with equal deadlines leave in the order in which they were set, so
+ * that a run repeats exactly. Not thread-safe.
  */
 #ifndef MUSTER_BASE_HEAP_H
 #define MUSTER_BASE_HEAP_H
@@ -15,7 +15,7 @@
 struct heap_node {
     usec_t at;
     uint64_t seq;
-    size_t pos; /* 1-based; 0: in no heap */
+    size_t pos; /* from 1; 0: not in a heap */
 };
 
 struct heap {
@@ -28,9 +28,11 @@ struct heap {
         NULL, 0, 0, 0                                                                              \
     }
 
+/* Inserts the node, or moves it if it is in the heap. */
 void heap_set(struct heap *h, struct heap_node *n, usec_t at);
+/* Does nothing if the node is not in the heap. */
 void heap_remove(struct heap *h, struct heap_node *n);
-/* The earliest node, or NULL. */
+/* The earliest node; NULL: the heap is empty. */
 struct heap_node *heap_top(const struct heap *h);
 void heap_done(struct heap *h);
 

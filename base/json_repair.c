@@ -11,12 +11,12 @@
 
 #define LARGEST "1e308"
 
-/* Digits that a double holds, and Go writes. */
+/* The digits of a double that Go writes. */
 #define DIGITS 17
 
 /* ---- numbers ---- */
 
-/* The rest of the number's room; white space may follow any number. */
+/* Fills the rest of the room with spaces, which JSON allows after any value. */
 static void put_padded(char *to, size_t room, const char *text, size_t len)
 {
     memcpy(to, text, len);
@@ -55,7 +55,7 @@ static bool exceeds_double(const char *p, size_t len)
     return exceeds;
 }
 
-/* Whether its length alone says that it cannot exceed a double: below 10^200. */
+/* Whether the number is so short that it must be below 10^200, and fits in a double. */
 static bool is_short(const char *p, size_t len)
 {
     enum { LONG = 100, LONG_EXPONENT = 3 };
@@ -69,9 +69,9 @@ static bool is_short(const char *p, size_t len)
     return end - p < LONG_EXPONENT;
 }
 
-static void mend_number(char *p, size_t len)
+static void repair_number(char *p, size_t len)
 {
-    enum { SAFE = 18 }; /* so many digits always fit */
+    enum { SAFE = 18 }; /* numbers of this many digits always fit in 64 bits */
     bool negative = *p == '-';
     char *first = p + negative;
     size_t n = len - negative;
@@ -102,8 +102,8 @@ static bool is_low(const char *p, const char *end)
     return c >= 0xdc00 && c <= 0xdfff;
 }
 
-/* At a backslash; behind what it escapes. */
-static char *mend_escape(char *p, char *end)
+/* p is at a backslash. Returns the end of the escape sequence. */
+static char *repair_escape(char *p, char *end)
 {
     int c = json_code_unit(p, end);
     if (c < 0)
@@ -115,13 +115,13 @@ static char *mend_escape(char *p, char *end)
     return p + 6;
 }
 
-/* Behind the opening quote; behind the closing one. */
-static char *mend_string(char *p, char *end)
+/* p is after the opening quote. Returns the place after the closing quote. */
+static char *repair_string(char *p, char *end)
 {
     while (p < end && *p != '"') {
         size_t n = (unsigned char)*p < 0x80 ? 1 : utf8_len(p, end);
         if (*p == '\\') {
-            p = mend_escape(p, end);
+            p = repair_escape(p, end);
             continue;
         }
         if (n == 0 || (unsigned char)*p < 0x20)
@@ -140,12 +140,12 @@ void json_repair(char *json, size_t len)
     while (p < end) {
         char c = *p;
         if (c == '"') {
-            p = mend_string(p + 1, end);
+            p = repair_string(p + 1, end);
             continue;
         }
         if (c == '-' || (c >= '0' && c <= '9')) {
             size_t n = number_length(p, end);
-            mend_number(p, n);
+            repair_number(p, n);
             p += n;
             continue;
         }
@@ -157,7 +157,7 @@ void json_repair(char *json, size_t len)
     }
 }
 
-/* Go writes a NUL only so. */
+/* Go writes a NUL only as "\u0000". */
 void json_repair_nul(char *json, size_t len)
 {
     char *end = json + len;

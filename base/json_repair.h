@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_repair.h - replaces in place what jansson refuses in JSON from outside.
+ * json_repair.h - replaces the parts of a JSON text that jansson refuses, in place.
  *
- * kube-apiserver serves JSON that jansson refuses, and jansson refuses the whole document: one
- * object of any user would hide a whole list. muster has no use for what is replaced, so the object
- * keeps every field that muster reads:
+ * kube-apiserver can serve JSON that jansson refuses. jansson refuses the whole document, so one
+ * object of any user would hide a complete list. muster does not need the parts that are replaced:
  *
- *   - an integer beyond 64 bits becomes a real of the same value (17 digits), a real beyond a
- *     double becomes 1e308; as a field that muster reads, both are refused by name like any number
- *     that is out of range
- *   - an array or object at a depth above JSON_SCAN_DEPTH becomes 0
- *   - in strings, an escaped NUL and half of a surrogate pair become U+FFFD, a raw control
- *     character and what is no UTF-8 become '?'
+ *   - An integer beyond 64 bits becomes a real number of the same value, with 17 digits. A real
+ *     number beyond a double becomes 1e308. If muster reads the field, it refuses both as out of
+ *     range, and the error names the field.
+ *   - An array or object that is nested deeper than JSON_SCAN_DEPTH becomes 0.
+ *   - In strings, an escaped NUL and an unpaired surrogate become U+FFFD. A raw control character
+ *     and each byte that is not valid UTF-8 become '?'.
  *
- * Text that jansson takes stays as it is, except below that depth. Text that is no JSON stays no
- * JSON. One pass, no allocation for numbers of sane length, no recursion. Pure, any thread.
+ * Text that jansson accepts does not change, except below that depth. Text that is not JSON does
+ * not become JSON. One pass, no recursion, and no allocation for numbers of usual length.
+ * Stateless; any thread.
  */
 #ifndef MUSTER_BASE_JSON_REPAIR_H
 #define MUSTER_BASE_JSON_REPAIR_H
@@ -23,8 +23,8 @@
 
 void json_repair(char *json, size_t len);
 
-/* Escaped NULs only, at the speed of memchr(): for text from a Go program's own structs, where
- * nothing else of the list above can be. */
+/* Replaces only escaped NULs, at the speed of memchr(). This is enough for text that a Go program
+ * encodes from its own structs, because such text has none of the other parts. */
 void json_repair_nul(char *json, size_t len);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-/* Bytes of a string that need no second look: printable ASCII but '"' and '\'. */
+/* The bytes of a string that need no further check: ASCII from ' ', except '"' and '\'. */
 static const bool plain[256] = {
     [0x20 ... 0x21] = true, [0x23 ... 0x5b] = true, [0x5d ... 0x7f] = true};
 
@@ -40,11 +40,11 @@ char json_scan_peek(struct json_scan *s)
         return 0;
     skip_space(s);
     if (s->p == s->end) {
-        json_scan_fail(s, "the input ends where a value should be");
+        json_scan_fail(s, "expected a value, but the input ends");
         return 0;
     }
     if (!*s->p || !strchr("{[\"tfn-0123456789", *s->p)) {
-        json_scan_fail(s, "a value should be here");
+        json_scan_fail(s, "expected a value");
         return 0;
     }
     return *s->p;
@@ -57,7 +57,7 @@ static bool enter(struct json_scan *s, char bracket, const char *text)
     if (json_scan_peek(s) != bracket)
         return json_scan_fail(s, text);
     if (s->depth == JSON_SCAN_DEPTH)
-        return json_scan_fail(s, "nested deeper than 64");
+        return json_scan_fail(s, "nested deeper than 64 levels");
     s->open[s->depth++] = bracket;
     s->first = true;
     s->p++;
@@ -66,15 +66,15 @@ static bool enter(struct json_scan *s, char bracket, const char *text)
 
 bool json_scan_object(struct json_scan *s)
 {
-    return enter(s, '{', "an object should be here");
+    return enter(s, '{', "expected an object");
 }
 
 bool json_scan_array(struct json_scan *s)
 {
-    return enter(s, '[', "an array should be here");
+    return enter(s, '[', "expected an array");
 }
 
-/* Goes to the next thing inside the innermost bracket; false when it closes. */
+/* Goes to the next key or item inside the innermost bracket. False: the bracket closes. */
 static bool advance(struct json_scan *s, char close)
 {
     if (s->error)
@@ -90,8 +90,8 @@ static bool advance(struct json_scan *s, char close)
     }
     if (!s->first) {
         if (*s->p != ',')
-            return json_scan_fail(s, close == '}' ? "a comma or '}' should be here"
-                                                  : "a comma or ']' should be here");
+            return json_scan_fail(s, close == '}' ? "expected a comma or '}'"
+                                                  : "expected a comma or ']'");
         s->p++;
         skip_space(s);
     }
@@ -130,7 +130,7 @@ static void put_utf8(struct buf *out, int c)
     buf_append(out, b, n);
 }
 
-/* Behind "\u". */
+/* The scanner is after "\u". */
 static bool unicode_escape(struct json_scan *s, struct buf *out)
 {
     int c = json_code_unit(s->p - 2, s->end);
@@ -140,11 +140,11 @@ static bool unicode_escape(struct json_scan *s, struct buf *out)
         return json_scan_fail(s, "\\u0000 is not allowed");
     s->p += 4;
     if (c >= 0xdc00 && c <= 0xdfff)
-        return json_scan_fail(s, "half of a surrogate pair");
+        return json_scan_fail(s, "unpaired surrogate in a string");
     if (c >= 0xd800 && c <= 0xdbff) {
         int low = json_code_unit(s->p, s->end);
         if (low < 0xdc00 || low > 0xdfff)
-            return json_scan_fail(s, "half of a surrogate pair");
+            return json_scan_fail(s, "unpaired surrogate in a string");
         s->p += 6;
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
@@ -153,7 +153,7 @@ static bool unicode_escape(struct json_scan *s, struct buf *out)
     return true;
 }
 
-/* At the backslash. */
+/* The scanner is at the backslash. */
 static bool escape(struct json_scan *s, struct buf *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -165,14 +165,14 @@ static bool escape(struct json_scan *s, struct buf *out)
     const char *found = c ? strchr(from, c) : NULL;
     if (!found) {
         s->p--;
-        return json_scan_fail(s, "no such escape");
+        return json_scan_fail(s, "unknown escape sequence");
     }
     if (out)
         buf_putc(out, to[found - from]);
     return true;
 }
 
-/* At the opening quote; out may be NULL. */
+/* The scanner is at the opening quote. out may be NULL. */
 static bool scan_string(struct json_scan *s, struct buf *out)
 {
     const char *run = ++s->p;
@@ -185,12 +185,12 @@ static bool scan_string(struct json_scan *s, struct buf *out)
         if (c >= 0x80) {
             size_t n = utf8_len(s->p, s->end);
             if (n == 0)
-                return json_scan_fail(s, "no UTF-8");
+                return json_scan_fail(s, "invalid UTF-8");
             s->p += n;
             continue;
         }
         if (c < 0x20)
-            return json_scan_fail(s, "a control character inside a string");
+            return json_scan_fail(s, "control character in a string");
         if (out)
             buf_append(out, run, (size_t)(s->p - run));
         if (c == '"') {
@@ -207,14 +207,14 @@ bool json_scan_string(struct json_scan *s, struct buf *out)
 {
     buf_clear(out);
     if (json_scan_peek(s) != '"')
-        return json_scan_fail(s, "a string should be here");
+        return json_scan_fail(s, "expected a string");
     return scan_string(s, out);
 }
 
 bool json_scan_text(struct json_scan *s, struct json_span *ret, bool *plain_text)
 {
     if (json_scan_peek(s) != '"')
-        return json_scan_fail(s, "a string should be here");
+        return json_scan_fail(s, "expected a string");
     const char *from = s->p + 1;
     if (!scan_string(s, NULL))
         return false;
@@ -228,14 +228,14 @@ bool json_scan_key(struct json_scan *s, struct buf *key)
     if (!advance(s, '}'))
         return false;
     if (s->p == s->end || *s->p != '"')
-        return json_scan_fail(s, "a key should be here");
+        return json_scan_fail(s, "expected a key");
     if (key)
         buf_clear(key);
     if (!scan_string(s, key))
         return false;
     skip_space(s);
     if (s->p == s->end || *s->p != ':')
-        return json_scan_fail(s, "a colon should be here");
+        return json_scan_fail(s, "expected a colon");
     s->p++;
     return true;
 }
@@ -245,23 +245,23 @@ bool json_scan_item(struct json_scan *s)
     return advance(s, ']');
 }
 
-/* ---- numbers and words ---- */
+/* ---- numbers and literals ---- */
 
 static bool scan_number(struct json_scan *s)
 {
     if (*s->p == '-')
         s->p++;
     if (!is_digit(s))
-        return json_scan_fail(s, "a digit should be here");
+        return json_scan_fail(s, "expected a digit");
     bool zero = *s->p++ == '0';
     if (zero && is_digit(s))
-        return json_scan_fail(s, "a number with a leading zero");
+        return json_scan_fail(s, "number with a leading zero");
     while (is_digit(s))
         s->p++;
     if (s->p < s->end && *s->p == '.') {
         s->p++;
         if (!is_digit(s))
-            return json_scan_fail(s, "a digit should be here");
+            return json_scan_fail(s, "expected a digit");
         while (is_digit(s))
             s->p++;
     }
@@ -270,7 +270,7 @@ static bool scan_number(struct json_scan *s)
         if (s->p < s->end && (*s->p == '+' || *s->p == '-'))
             s->p++;
         if (!is_digit(s))
-            return json_scan_fail(s, "a digit should be here");
+            return json_scan_fail(s, "expected a digit");
         while (is_digit(s))
             s->p++;
     }
@@ -281,7 +281,7 @@ static bool scan_word(struct json_scan *s, const char *word)
 {
     size_t n = strlen(word);
     if ((size_t)(s->end - s->p) < n || memcmp(s->p, word, n) != 0)
-        return json_scan_fail(s, "a value should be here");
+        return json_scan_fail(s, "expected a value");
     s->p += n;
     return true;
 }
@@ -290,7 +290,7 @@ bool json_scan_int(struct json_scan *s, int64_t *out)
 {
     char c = json_scan_peek(s);
     if (c != '-' && !(c >= '0' && c <= '9'))
-        return json_scan_fail(s, "a number should be here");
+        return json_scan_fail(s, "expected a number");
     const char *from = s->p;
     if (!scan_number(s))
         return false;
@@ -305,7 +305,7 @@ bool json_scan_int(struct json_scan *s, int64_t *out)
     }
     if (!end || *end || errno) {
         s->p = from;
-        return json_scan_fail(s, "a whole number of at most 64 bits should be here");
+        return json_scan_fail(s, "expected an integer of at most 64 bits");
     }
     return true;
 }
@@ -348,7 +348,7 @@ bool json_scan_skip(struct json_scan *s, struct json_span *span)
                                : scan_scalar(s, c);
         if (!good)
             return false;
-        /* Leave every bracket that closes here, and go to the next value. */
+        /* Leaves every bracket that closes here, and goes to the next value. */
         while (s->depth > outside) {
             if (s->open[s->depth - 1] == '{' ? json_scan_key(s, NULL) : json_scan_item(s))
                 break;
@@ -369,5 +369,5 @@ bool json_scan_end(struct json_scan *s)
     if (s->error)
         return false;
     skip_space(s);
-    return s->p == s->end || json_scan_fail(s, "something stands behind the end");
+    return s->p == s->end || json_scan_fail(s, "unexpected data after the end");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_scan.h - walking over JSON bytes without building a tree.
+ * json_scan.h - a scanner that reads JSON without building a tree.
  *
- * A request with 5,000 whole nodes is 70 MB and would become a 400 MB tree; all that is wanted of
- * it are names and where each node begins and ends. The scanner pulls:
+ * A request with 5,000 complete nodes has 70 MB, and a tree of it would take 400 MB. muster needs
+ * only the names, and where each node begins and ends. The caller asks for one value at a time:
  *
  *     struct json_scan s = json_scan_new(data, len);
  *     if (json_scan_object(&s))
@@ -11,12 +11,13 @@
  *             if (str_eq(buf_str(&key), "x")) json_scan_string(&s, &value);
  *             else json_scan_skip(&s, NULL);
  *     json_scan_end(&s);
- *     if (s.error) …                      what is wrong, at byte s.at
+ *     if (s.error) …                      the error is at byte s.at
  *
- * After an error every call returns false, so it need be looked at only once, at the end. Strict
- * (RFC 8259): UTF-8 only, no NUL in strings, no lone surrogates, nothing behind the value; what
- * it accepts jansson accepts (but for numbers out of range). Depth is bounded; nothing recurses.
- * Pure, any thread; the bytes are borrowed.
+ * After an error every call returns false, so the caller needs to check only once, at the end. The
+ * scanner is strict (RFC 8259): UTF-8 only, no NUL in strings, no unpaired surrogates, nothing
+ * after the value. It accepts numbers of any size. Apart from these, jansson accepts every text
+ * that the scanner accepts. It bounds the depth and does not recurse. The scanner borrows
+ * the bytes and keeps no state outside the struct. Any thread.
  */
 #ifndef MUSTER_BASE_JSON_SCAN_H
 #define MUSTER_BASE_JSON_SCAN_H
@@ -29,45 +30,45 @@
 
 struct json_scan {
     const char *start, *p, *end;
-    const char *error; /* NULL: none so far; constant text */
-    size_t at;         /* of the error */
+    const char *error; /* constant text; NULL: no error so far */
+    size_t at;         /* the byte of the error */
     int depth;
-    char open[JSON_SCAN_DEPTH]; /* '{' or '[' per level */
-    bool first;                 /* nothing was read inside the innermost bracket yet */
-    size_t values;              /* that json_scan_skip() has passed over, inner ones too */
+    char open[JSON_SCAN_DEPTH]; /* '{' or '[' for each level */
+    bool first;                 /* nothing inside the innermost bracket has been read yet */
+    size_t values;              /* values that json_scan_skip() has skipped, with nested ones */
 };
 
-/* A piece of the input. */
+/* A part of the input. */
 struct json_span {
     size_t at, len;
 };
 
 struct json_scan json_scan_new(const char *data, size_t len);
 
-/* The first byte of the next value: one of { [ " t f n - 0..9; 0 on error. Nothing is consumed. */
+/* The first byte of the next value: one of { [ " t f n - 0..9; 0: error. Consumes white space. */
 char json_scan_peek(struct json_scan *s);
-/* Enters an object or array; an error when the value is something else. */
+/* Enters an object or array. It is an error if the value is something else. */
 bool json_scan_object(struct json_scan *s);
 bool json_scan_array(struct json_scan *s);
-/* Reads the next key (unescaped, into *key) up to its value; false when the object ended. */
+/* Reads the next key into *key, unescaped, and stops at its value. key may be NULL. False: the
+ * object ended. */
 bool json_scan_key(struct json_scan *s, struct buf *key);
-/* Goes to the next item of an array; false when it ended. */
+/* Goes to the next item of an array. False: the array ended. */
 bool json_scan_item(struct json_scan *s);
-/* Reads a string, unescaped, into *out (cleared first). */
+/* Clears *out and reads a string into it, unescaped. */
 bool json_scan_string(struct json_scan *s, struct buf *out);
-/* The same without a copy: where the string's bytes are, still escaped if *plain is false. */
+/* Reads a string without copying it: *ret is its place. If *plain is false, it has escapes. */
 bool json_scan_text(struct json_scan *s, struct json_span *ret, bool *plain);
-/* Reads an integer. */
 bool json_scan_int(struct json_scan *s, int64_t *out);
-/* Passes over a whole value and checks it; its extent goes to *span unless NULL. */
+/* Checks and skips a complete value. span may be NULL; otherwise it gets the value's place. */
 bool json_scan_skip(struct json_scan *s, struct json_span *span);
-/* Consumes null; false (and nothing consumed) when something else comes. */
+/* Consumes null. False: another value comes, and nothing is consumed. */
 bool json_scan_null(struct json_scan *s);
-/* Nothing but white space may be left. */
+/* It is an error if anything but white space is left. */
 bool json_scan_end(struct json_scan *s);
-/* The UTF-16 code unit of an escape "\uXXXX" that begins at p; -1 when none begins there. */
+/* The UTF-16 code unit of an escape "\uXXXX" that begins at p; -1: no such escape. */
 int json_code_unit(const char *p, const char *end);
-/* Notes an error of the caller's at the current place; returns false. */
+/* Sets an error of the caller at the current place. Returns false. */
 bool json_scan_fail(struct json_scan *s, const char *constant_text);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.h - intrusive doubly linked list. The node lives in the object; the list owns nothing.
+ * list.h - intrusive doubly linked list. The node is a member of the caller's object, and the list
+ * owns nothing. Not thread-safe.
  */
 #ifndef MUSTER_BASE_LIST_H
 #define MUSTER_BASE_LIST_H
@@ -21,6 +22,7 @@ static inline bool list_empty(const struct list *l)
     return l->next == l;
 }
 
+/* Appends the item to the list. If `head` is an item of a list, inserts before that item. */
 static inline void list_push(struct list *head, struct list *item)
 {
     item->prev = head->prev;
@@ -29,7 +31,7 @@ static inline void list_push(struct list *head, struct list *item)
     head->prev = item;
 }
 
-/* Removing an item that is in no list (list_init) is fine. */
+/* Does nothing if the item is initialized but not in a list. */
 static inline void list_remove(struct list *item)
 {
     item->prev->next = item->next;
@@ -37,7 +39,7 @@ static inline void list_remove(struct list *item)
     list_init(item);
 }
 
-/* Takes the first item out of the list; NULL: it is empty. */
+/* Removes the first item and returns it; NULL: the list is empty. */
 static inline struct list *list_pop(struct list *head)
 {
     struct list *first = head->next;
@@ -51,7 +53,7 @@ static inline struct list *list_pop(struct list *head)
     for (type *it = CONTAINER_OF((head)->next, type, field); &it->field != (head);                 \
          it = CONTAINER_OF(it->field.next, type, field))
 
-/* The body may remove `it` (and nothing else) from the list. */
+/* The body may remove `it` from the list, but no other item. */
 #define list_for_each_safe(it, head, type, field)                                                  \
     for (type *it = CONTAINER_OF((head)->next, type, field),                                       \
               *it##_next = CONTAINER_OF(it->field.next, type, field);                              \

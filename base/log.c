@@ -83,9 +83,9 @@ void log_line(enum log_level level, const char *msg, ...)
     }
     va_end(ap);
     buf_puts(&b, line_format == LOG_JSON ? "}\n" : "\n");
-    /* One write per line: lines of different threads do not mix. */
+    /* One write for each line, so that lines of different threads do not mix. */
     ssize_t n = write(STDERR_FILENO, b.data, b.len);
-    (void)n; /* nowhere to report it */
+    (void)n; /* an error cannot be reported anywhere */
 }
 
 const char *log_int_into(char *buf, int64_t n)

@@ -17,7 +17,7 @@ struct mailbox *mailbox_new(struct err *err)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) {
-        err_errno(err, "eventfd");
+        err_errno(err, "cannot create an eventfd");
         return NULL;
     }
     struct mailbox *box = xcalloc(1, sizeof *box);
@@ -53,7 +53,7 @@ void mailbox_wake(struct mailbox *box)
 {
     uint64_t one = 1;
     ssize_t n = write(box->fd, &one, sizeof one);
-    (void)n; /* fails only when the counter is full: then it is readable anyway */
+    (void)n; /* fails only if the counter is full, and then the descriptor is readable anyway */
 }
 
 bool mailbox_has(struct mailbox *box)
@@ -68,7 +68,7 @@ struct mail *mailbox_take(struct mailbox *box)
 {
     uint64_t count;
     ssize_t n = read(box->fd, &count, sizeof count);
-    (void)n; /* EAGAIN: nobody wrote */
+    (void)n; /* EAGAIN: the counter is zero */
     pthread_mutex_lock(&box->lock);
     struct mail *first = box->first;
     box->first = NULL;

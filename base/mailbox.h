@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mailbox.h - many threads put, one thread takes; the only thing threads share.
+ * mailbox.h - passes messages between threads: any thread puts, one thread at a time takes.
  *
- * "One thread" may be several in turns, as long as something else keeps them apart.
- *
- * The message embeds its link (struct mail) and changes owner with the put. The reader waits on
- * mailbox_fd() (readable when there is mail) and takes everything there is at once, in the order
- * it was put. Order is kept per sender; between senders it is the order of the lock.
+ * The message has a struct mail as a member, and belongs to the reader once it is put. The reader
+ * waits until mailbox_fd() is readable, and then takes all mail in the order in which it was put.
+ * Several threads may be the reader in turn if a lock outside the mailbox separates them.
  */
 #ifndef MUSTER_BASE_MAILBOX_H
 #define MUSTER_BASE_MAILBOX_H
@@ -20,17 +18,17 @@ struct mail {
 struct mailbox;
 
 struct mailbox *mailbox_new(struct err *err);
-/* Frees the box, which must be empty and no longer known to any sender. Returns NULL. */
+/* Frees the mailbox, which must be empty. No thread may use it any more. Returns NULL. */
 struct mailbox *mailbox_free(struct mailbox *box);
 /* Any thread. */
 void mailbox_put(struct mailbox *box, struct mail *mail);
-/* Reader only: the chain of all mail in order, linked by next; NULL when empty. */
+/* Reader only: takes all mail, in order and linked by `next`; NULL: no mail. */
 struct mail *mailbox_take(struct mailbox *box);
-/* Reader only: whether there is mail. */
+/* Reader only. */
 bool mailbox_has(struct mailbox *box);
-/* Any thread: makes mailbox_fd() readable without mail. */
+/* Any thread. Wakes the reader without mail: mailbox_fd() becomes readable. */
 void mailbox_wake(struct mailbox *box);
-/* For epoll/poll; readable while there is mail. */
+/* A file descriptor for epoll or poll. It is readable while the mailbox has mail. */
 int mailbox_fd(const struct mailbox *box);
 
 #endif

@@ -11,7 +11,7 @@ void map_seed(uint64_t k0, uint64_t k1)
     seed1 = k1;
 }
 
-/* SipHash-2-4, Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). */
+/* SipHash-2-4. Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). */
 #define ROTL(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 #define SIPROUND                                                                                   \
     do {                                                                                           \
@@ -48,7 +48,7 @@ static uint64_t hash_key(const char *key)
     return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/* Rebuilds entries without holes and an index for at least `want` of them. */
+/* Drops removed entries, and makes room for at least `want` entries. */
 static void rebuild(struct map *m, size_t want)
 {
     size_t live = 0;
@@ -96,7 +96,7 @@ void *map_get(const struct map *m, const char *key)
 
 void *map_set(struct map *m, const char *key, void *value)
 {
-    MUST(value); /* NULL is the answer for a key that is not there */
+    MUST(value); /* map_get() returns NULL for an unknown key */
     uint64_t hash = hash_key(key);
     struct map_entry *e = find(m, key, hash);
     if (e) {
@@ -122,7 +122,7 @@ void *map_remove(struct map *m, const char *key)
     struct map_entry *e = m->count ? find(m, key, hash_key(key)) : NULL;
     if (!e)
         return NULL;
-    /* The slot in the index stays taken (a tombstone) until the next rebuild. */
+    /* The place in the index stays taken until the next rebuild. */
     void *old = e->value;
     free(e->key);
     e->key = NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - string to pointer, in insertion order.
+ * map.h - maps strings to pointers, and iterates in insertion order.
  *
- * The map copies its keys and owns them; values belong to the caller. Lookup is O(1); iteration
- * goes in the order of insertion (so that the same events give the same decisions) and tolerates
- * removal of the current entry. Keys hash with SipHash under a fixed per-process key (map_seed), so
- * that keys from outside cannot be chosen to collide; the order of iteration does not depend on it.
- * Not thread-safe.
+ * The map copies its keys and owns the copies. The caller owns the values. Lookup is O(1).
+ * Iteration follows insertion order, so that the same events give the same decisions. The body of
+ * an iteration may remove the current entry. Keys are hashed with SipHash and a seed that is fixed
+ * for the process, so that a user cannot choose keys that collide. Not thread-safe.
  */
 #ifndef MUSTER_BASE_MAP_H
 #define MUSTER_BASE_MAP_H
@@ -22,9 +21,9 @@ struct map_entry {
 };
 
 struct map {
-    struct map_entry *entries; /* in insertion order, with holes */
-    size_t used, cap;          /* of entries */
-    uint32_t *index;           /* open addressing; 0 = free, else entry + 1 */
+    struct map_entry *entries; /* in insertion order; removed entries stay until a rebuild */
+    size_t used, cap;          /* of `entries` */
+    uint32_t *index;           /* open addressing; 0: free, otherwise the entry's index + 1 */
     size_t index_cap;          /* power of two */
     size_t count;
 };
@@ -33,21 +32,21 @@ struct map {
         NULL, 0, 0, NULL, 0, 0                                                                     \
     }
 
-/* Once, before the first map is used; without it the seed is zero (tests, replay). */
+/* Call it once, before the first map is used. Without it, the seed is zero. */
 void map_seed(uint64_t k0, uint64_t k1);
 
 void *map_get(const struct map *m, const char *key);
-/* Returns the old value (or NULL). Storing NULL is not allowed: use map_remove. */
+/* Returns the old value, or NULL. The value must not be NULL. */
 void *map_set(struct map *m, const char *key, void *value);
 /* Returns the removed value, or NULL. */
 void *map_remove(struct map *m, const char *key);
 size_t map_count(const struct map *m);
-/* Frees keys and tables, not values. */
+/* Frees the map's memory, but not the values. */
 void map_done(struct map *m);
 
-/* i must be a size_t. `var` is void * (or assignable from it). Insertions in the body are not
- * allowed. */
+/* The next entry from *i on, which starts at 0; NULL: the end. */
 struct map_entry *map_next(const struct map *m, size_t *i);
+/* The body must not insert entries. */
 #define map_for_each(e, m)                                                                         \
     for (size_t e##_i = 0, e##_once = 1; e##_once; e##_once = 0)                                   \
         for (struct map_entry * e; (e = map_next((m), &e##_i)) != NULL;)

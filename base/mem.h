@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem.h - allocation that cannot fail, and owners that clean up after themselves.
+ * mem.h - allocation that cannot fail, and local variables that free what they own.
  *
- * Out of memory aborts (every input from outside is bounded before it is stored, so memory
- * running out is a bug or a mis-sized machine, not a condition to handle at each call).
- * A local that owns something says so with an attribute:
+ * If no memory is left, the program aborts. Every input from outside is bounded before it is
+ * stored, so running out of memory is a bug or the machine is too small. A local variable that owns
+ * memory has an attribute:
  *
  *     cleanup_free char *text = xstrdup(s);
  *
- * and hands it on with STEAL(text). Thread-safe: no state.
+ * STEAL(text) passes the memory on. Stateless; any thread.
  */
 #ifndef MUSTER_BASE_MEM_H
 #define MUSTER_BASE_MEM_H
@@ -22,7 +22,7 @@
 #define CONTAINER_OF(ptr, type, field) ((type *)(void *)((char *)(ptr)-offsetof(type, field)))
 #define PRINTF_LIKE(fmt, args)         __attribute__((format(printf, fmt, args)))
 
-/* Moves a pointer out of its owner: yields the value and leaves NULL behind. */
+/* Yields the pointer and sets the variable to NULL. */
 #define STEAL(p)                                                                                   \
     ({                                                                                             \
         __auto_type steal_tmp_ = (p);                                                              \
@@ -33,15 +33,15 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
-/* n * size with an overflow check. */
+/* For n items of `size` bytes. Aborts if n * size overflows. */
 void *xreallocarray(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
-/* NULL stays NULL. */
+/* Returns NULL for NULL. */
 char *xstrdup_null(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* Grows *items so that at least n fit; *cap is in elements. */
+/* Grows the array `items` so that at least n elements fit. `cap` is in elements. */
 #define GROW(items, cap, n)                                                                        \
     do {                                                                                           \
         if ((n) > (cap)) {                                                                         \

@@ -9,9 +9,7 @@
 void must_fail(const char *file, int line, const char *function, const char *condition)
 {
     const char *slash = strrchr(file, '/');
-    log_error("muster ends: a mistake in it has led to a state that must never be; please report "
-              "this line",
-              "must", condition, "function", function, "file", slash ? slash + 1 : file, "line",
-              log_int(line), NULL);
+    log_error("Internal error in muster, aborting; please report this line", "must", condition,
+              "function", function, "file", slash ? slash + 1 : file, "line", log_int(line), NULL);
     abort();
 }

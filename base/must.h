@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * must.h - what must hold, in every build.
+ * must.h - assertions that are active in every build.
  *
  *     MUST(pod->charge == CHARGE_NONE);
  *
- * Where the condition is false, the program says which one and where, and aborts. A restart makes
- * the state anew from the API; to go on could bind a pod by a wrong one. So MUST is for what only a
- * mistake in this program can make false. What comes from outside is an error (base/err.h).
+ * If the condition is false, the program logs the condition and its place, and aborts. Continuing
+ * could bind a pod wrongly, but a restart rebuilds all state from the API server. Use MUST only for
+ * conditions that only a bug in muster can make false. For wrong input, return an error
+ * (base/err.h).
  *
- * No state: safe from every thread.
+ * Stateless; any thread.
  */
 #ifndef MUSTER_BASE_MUST_H
 #define MUSTER_BASE_MUST_H

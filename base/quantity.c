@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-#define ONE INT64_C(1000000000000000000) /* decimals are kept as so many parts of one */
+#define ONE INT64_C(1000000000000000000) /* the fraction is a multiple of 1 / ONE */
 
 static const struct suffix {
     const char *text;
@@ -15,11 +15,11 @@ static const struct suffix {
     {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
 };
 
-/* A number without its sign: times 2^exp2. */
+/* A number without its sign: (whole + parts / ONE) * 2^exp2. */
 struct number {
-    __int128 whole; /* beyond INT64_MAX it counts no further */
-    __int128 parts; /* of ONE */
-    bool more;      /* some decimal that was not kept is not zero */
+    __int128 whole; /* does not grow once it exceeds INT64_MAX */
+    __int128 parts;
+    bool more; /* a decimal beyond the precision of `parts` is not zero */
     int exp2;
 };
 
@@ -46,8 +46,8 @@ static __int128 next_digit(__int128 whole, int digit)
     return whole > INT64_MAX ? whole : whole * 10 + digit;
 }
 
-/* Puts the digits (with a dot among them, maybe) on both sides of the point, which is `point`
- * digits behind the first one. */
+/* Adds n characters, which are digits and at most one dot. The first `point` digits are before the
+ * decimal point, wherever the dot is. */
 static void put_digits(struct number *x, const char *p, size_t n, int64_t point)
 {
     int64_t unit = ONE / 10;
@@ -69,8 +69,8 @@ static void put_digits(struct number *x, const char *p, size_t n, int64_t point)
         x->whole = next_digit(x->whole, 0);
 }
 
-/* Rounded up and capped. Nothing overflows: `whole` is below 2^67 and exp2 at most 60, and what is
- * scaled is below the cap. */
+/* Rounds up, to at most INT64_MAX. Nothing overflows: `whole` is below 2^67, exp2 is at most 60,
+ * and values that are multiplied by `scale` do not exceed INT64_MAX. */
 static int64_t evaluate(const struct number *x, int64_t scale)
 {
     const __int128 factor = (__int128)1 << x->exp2;
@@ -98,7 +98,7 @@ int quantity_parse(const char *text, int64_t scale, int64_t *ret, struct err *er
     return 0;
 }
 
-void quantity_format_milli(struct buf *b, int64_t milli)
+static void put_milli(struct buf *b, int64_t milli)
 {
     if (milli % 1000 == 0)
         buf_printf(b, "%" PRId64, milli / 1000);
@@ -106,13 +106,42 @@ void quantity_format_milli(struct buf *b, int64_t milli)
         buf_printf(b, "%" PRId64 "m", milli);
 }
 
-void quantity_format_bytes(struct buf *b, int64_t bytes)
+/* Divides by the step as long as that gives a whole number; returns how often, at most 5 times. */
+static int divide(int64_t *n, int64_t step)
 {
-    static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
-    size_t u = 0;
-    while (bytes && bytes % 1024 == 0 && u + 1 < ARRAY_SIZE(units)) {
-        bytes /= 1024;
-        u++;
+    int times = 0;
+    while (*n && *n % step == 0 && times < 5) {
+        *n /= step;
+        times++;
     }
-    buf_printf(b, "%" PRId64 "%s", bytes, units[u]);
+    return times;
+}
+
+/* With the unit that gives the smallest whole number. */
+static void put_bytes(struct buf *b, int64_t bytes)
+{
+    static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    static const char *const decimal[] = {"", "k", "M", "G", "T", "P"};
+    int64_t twos = bytes, tens = bytes;
+    int of_twos = divide(&twos, 1024), of_tens = divide(&tens, 1000);
+    if (bytes < 0 ? twos >= tens : twos <= tens)
+        buf_printf(b, "%" PRId64 "%s", twos, binary[of_twos]);
+    else
+        buf_printf(b, "%" PRId64 "%s", tens, decimal[of_tens]);
+}
+
+static bool is_bytes(const char *resource)
+{
+    return str_eq(resource, "memory") || str_eq(resource, "storage") ||
+           str_eq(resource, "ephemeral-storage") || strncmp(resource, "hugepages-", 10) == 0;
+}
+
+void quantity_format(struct buf *b, const char *resource, int64_t amount)
+{
+    if (str_eq(resource, "cpu"))
+        put_milli(b, amount);
+    else if (is_bytes(resource))
+        put_bytes(b, amount);
+    else
+        buf_printf(b, "%" PRId64, amount);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usec.h - the one unit of time: microseconds in int64_t.
+ * usec.h - the unit of time everywhere in muster: microseconds, as int64_t.
  *
- * gang/ never reads a clock: time comes in as an argument (monotonic, any origin). Only server/
- * and k8s/ call usec_now().
+ * gang/ never reads a clock. It gets the time as an argument, monotonic and of any origin.
+ * Stateless; any thread.
  */
 #ifndef MUSTER_BASE_USEC_H
 #define MUSTER_BASE_USEC_H
@@ -16,7 +16,7 @@ typedef int64_t usec_t;
 #define USEC_PER_MSEC ((usec_t)1000)
 #define USEC_NEVER    INT64_MAX
 
-/* The pause before attempt `n` (from 0): doubles from `first`, at most `most`. */
+/* The pause before attempt `n`, which counts from 0. It doubles from `first` up to `most`. */
 static inline usec_t usec_backoff(usec_t first, usec_t most, int n)
 {
     usec_t t = first;
@@ -27,9 +27,9 @@ static inline usec_t usec_backoff(usec_t first, usec_t most, int n)
 
 /* CLOCK_MONOTONIC. */
 usec_t usec_now(void);
-/* The same in nanoseconds, for measuring what is short. */
+/* CLOCK_MONOTONIC in nanoseconds, to measure short times. */
 int64_t nsec_now(void);
-/* CLOCK_REALTIME, since 1970. */
+/* CLOCK_REALTIME: microseconds since 1970. */
 usec_t usec_wall(void);
 
 #endif

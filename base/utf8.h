@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.h - how many bytes the next character takes, after RFC 3629 (no surrogates, no overlong
- * forms, nothing above U+10FFFF), and texts that may be shown.
+ * utf8.h - UTF-8 as in RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF.
+ * Stateless; any thread.
  */
 #ifndef MUSTER_BASE_UTF8_H
 #define MUSTER_BASE_UTF8_H
 
 #include "base/mem.h"
 
-/* 1..4, or 0 when the bytes at p (p < end) are no UTF-8. */
+/* The number of bytes of the character at p, from 1 to 4; 0: not valid UTF-8. p must be before
+ * `end`. */
 static inline size_t utf8_len(const char *p, const char *end)
 {
     const unsigned char *s = (const unsigned char *)p;
@@ -32,8 +33,8 @@ static inline size_t utf8_len(const char *p, const char *end)
     return 0;
 }
 
-/* Replaces control characters and what is no UTF-8 by '?', in place: one line that may be printed
- * and written to the API, whatever was put into it. */
+/* Replaces each control character, and each byte that is not valid UTF-8, with '?' in place. The
+ * result is one line that is safe to print and to write to the API. */
 void utf8_clean(char *text);
 
 #endif

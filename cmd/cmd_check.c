@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "cmd/check_manifests.h"
 #include "cmd/cmd.h"
 #include "cmd/settings.h"
 #include "config/scheduler_config.h"
@@ -15,6 +16,8 @@ static void print_remarks(const struct config *config)
 
 int cmd_check(int argc, char **argv)
 {
+    if (is_check_of_manifests(argc, argv))
+        return check_manifests(argc, argv);
     const char *scheduler_config = NULL;
     const struct settings_flag own[] = {
         {"scheduler-config", settings_take_last, &scheduler_config},
@@ -29,7 +32,7 @@ int cmd_check(int argc, char **argv)
     if (config && !scheduler_config)
         scheduler_config = config->kube_scheduler_config;
     if (scheduler_config && !config) {
-        printf("%s: not looked at: mend the settings first\n", scheduler_config);
+        printf("%s: not checked: correct the settings first\n", scheduler_config);
     } else if (scheduler_config) {
         struct scheduler_config_report report;
         scheduler_config_check(scheduler_config, config, &report);

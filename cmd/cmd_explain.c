@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why one gang is where it is, for a person: what is wrong first, then what it rests on.
+ * muster explain: prints the problem of one gang, and then the facts behind it.
  */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "cmd/cmd.h"
+#include "cmd/gang_text.h"
 #include "cmd/human_readable.h"
 #include "cmd/ops_client.h"
 #include "cmd/table.h"
@@ -19,7 +21,7 @@ struct target {
     bool json;
 };
 
-/* ---- a table with a head, or nothing when there is no row ---- */
+/* ---- tables with a title; without rows, nothing is printed ---- */
 
 static void begin(struct table *t, const char *const *heads, size_t n)
 {
@@ -46,35 +48,17 @@ static void add_number(struct table *t, const json_t *o, const char *key)
 static void add_amount(struct table *t, const char *resource, int64_t amount)
 {
     cleanup_buf struct buf b = BUF_INIT;
-    format_amount(&b, resource, amount);
+    quantity_format(&b, resource, amount);
     table_add(t, buf_str(&b));
 }
 
 /* ---- what is wrong ---- */
 
-/* The words behind "gang ns/name: ", which the line above says already. */
-static const char *bare(const json_t *gang, const char *text)
-{
-    char prefix[600];
-    int n = snprintf(prefix, sizeof prefix, "gang %s/%s: ", reply_text(gang, "namespace"),
-                     reply_text(gang, "name"));
-    return n > 0 && strncmp(text, prefix, (size_t)n) == 0 ? text + n : text;
-}
-
-/* What muster has tried out, beside what it has counted. */
-static void put_more_nodes(const json_t *gang, struct buf *out)
-{
-    const json_t *more = json_object_get(gang, "moreNodes");
-    int64_t n = reply_number(more, "nodes");
-    if (more)
-        buf_printf(out, "would fit:  with %" PRId64 " more node%s like %s\n", n, n == 1 ? "" : "s",
-                   reply_text(more, "likeNode"));
-}
-
 static void put_head(const json_t *gang, struct buf *out)
 {
     const json_t *reason = json_object_get(gang, "reason");
-    const char *text = bare(gang, reply_text(reason, "text")), *help = reply_text(gang, "hint");
+    const char *text = bare_reason(gang, reply_text(reason, "text")),
+               *help = reply_text(gang, "hint");
     const char *root = reply_text(gang, "root");
     buf_printf(out, "%s/%s is %s", reply_text(gang, "namespace"), reply_text(gang, "name"),
                reply_text(gang, "state"));
@@ -83,11 +67,11 @@ static void put_head(const json_t *gang, struct buf *out)
     buf_putc(out, '\n');
     if (*help)
         buf_printf(out, "would help: %s\n", help);
-    put_more_nodes(gang, out);
+    put_more_nodes(out, "would fit:  ", gang);
     if (!json_is_true(json_object_get(gang, "podGroupExists")))
-        buf_puts(out, "there is no PodGroup object of this name\n");
+        buf_puts(out, "the PodGroup object does not exist\n");
     if (!str_eq(root, reply_text(gang, "name")))
-        buf_printf(out, "placed together with %s/%s\n", reply_text(gang, "namespace"), root);
+        buf_printf(out, "planned together with %s/%s\n", reply_text(gang, "namespace"), root);
 }
 
 /* ---- figures ---- */
@@ -106,8 +90,8 @@ static void put_ago(struct buf *out, const char *before, const json_t *gang, con
 static void put_times(const json_t *gang, struct buf *out)
 {
     put_ago(out, "in state    for ", gang, "since", "");
-    put_ago(out, "; waits for ", gang, "waitingSince", "");
-    put_ago(out, "; places last looked for ", gang, "lastPlanned", " ago");
+    put_ago(out, "; waiting for ", gang, "waitingSince", "");
+    put_ago(out, "; last looked for nodes ", gang, "lastPlanned", " ago");
     buf_putc(out, '\n');
     if (reply_number(gang, "attempts")) {
         buf_printf(out, "attempt     %" PRId64, reply_number(gang, "attempts"));
@@ -116,9 +100,9 @@ static void put_times(const json_t *gang, struct buf *out)
             format_until(out, reply_text(gang, "attemptUntil"));
         }
         if (*reply_text(gang, "backoffUntil")) {
-            buf_puts(out, " has failed, the next in ");
+            buf_puts(out, " has failed; the next one begins in ");
             format_until(out, reply_text(gang, "backoffUntil"));
-            buf_puts(out, " or when capacity is freed");
+            buf_puts(out, ", or earlier if capacity is freed");
         }
         buf_putc(out, '\n');
     }
@@ -128,23 +112,23 @@ static void put_kept(const json_t *gang, struct buf *out)
 {
     const json_t *keeper = json_object_get(gang, "earmarkedFor");
     if (json_is_true(json_object_get(gang, "hasEarmark")))
-        buf_puts(out, "capacity    is kept for it: it has waited longer than others\n");
+        buf_puts(out, "capacity    is kept for this gang\n");
     else if (json_is_true(json_object_get(gang, "respectsEarmark")))
-        buf_printf(out, "capacity    is kept for gang %s/%s, which has waited longer\n",
-                   reply_text(keeper, "namespace"), reply_text(keeper, "name"));
+        buf_printf(out, "capacity    is kept for gang %s/%s\n", reply_text(keeper, "namespace"),
+                   reply_text(keeper, "name"));
 }
 
-/* What kube-scheduler's offers said is believed for a while. */
+/* How much longer plans leave out the nodes that kube-scheduler has refused. */
 static void put_refusals(const json_t *gang, struct buf *out)
 {
     if (!*reply_text(gang, "refusedUntil"))
         return;
-    buf_puts(out, "refusals    of nodes by kube-scheduler are believed for ");
+    buf_puts(out, "refusals    by kube-scheduler: plans leave out the refused nodes for another ");
     format_until(out, reply_text(gang, "refusedUntil"));
     buf_putc(out, '\n');
 }
 
-/* Only what says something: that the lane is open, or what the predicate parity check has found. */
+/* Only if the express lane is open, or if the predicate parity check has found differences. */
 static void put_express(const json_t *gang, struct buf *out)
 {
     const json_t *express = json_object_get(gang, "expressLane");
@@ -155,7 +139,9 @@ static void put_express(const json_t *gang, struct buf *out)
     if (mismatches > 0)
         buf_printf(out, "predicates  %" PRId64 " difference%s%s; the first: %s\n", mismatches,
                    mismatches == 1 ? "" : "s",
-                   json_is_true(json_object_get(express, "closed")) ? ", the lane is closed" : "",
+                   json_is_true(json_object_get(express, "closed"))
+                       ? ", so the express lane is closed"
+                       : "",
                    reply_text(express, "firstMismatch"));
 }
 
@@ -164,10 +150,22 @@ static void put_order(const json_t *gang, struct buf *out)
     int64_t priority = reply_number(gang, "priority"), own = reply_number(gang, "groupPriority");
     if (!reply_number(gang, "position"))
         return;
-    buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64,
+    buf_printf(out, "in order    %" PRId64 " of %" PRId64 " waiting gangs, priority %" PRId64,
                reply_number(gang, "position"), reply_number(gang, "queueLength"), priority);
     if (own != priority)
-        buf_printf(out, ", %" PRId64 " inside its namespace", own);
+        buf_printf(out, ", %" PRId64 " within its namespace", own);
+    buf_putc(out, '\n');
+}
+
+/* "3rd in queue training, behind ml/a and ml/b" */
+static void put_queue(const json_t *gang, struct buf *out)
+{
+    const json_t *queue = json_object_get(gang, "queue");
+    if (!queue)
+        return;
+    buf_puts(out, "queue       ");
+    put_queue_place(out, reply_number(queue, "position"), reply_text(queue, "name"),
+                    json_object_get(queue, "ahead"));
     buf_putc(out, '\n');
 }
 
@@ -175,12 +173,13 @@ static void put_figures(const json_t *gang, struct buf *out)
 {
     buf_printf(out,
                "\nmembers     %" PRId64 " exist, %" PRId64 " needed, %" PRId64 " bound, %" PRId64
-               " at bind, %" PRId64 " with a place\n",
+               " at bind, %" PRId64 " with a slot\n",
                reply_number(gang, "members"), reply_number(gang, "needed"),
                reply_number(gang, "bound"), reply_number(gang, "held"),
                reply_number(gang, "planned"));
     put_times(gang, out);
     put_order(gang, out);
+    put_queue(gang, out);
     put_kept(gang, out);
     put_refusals(gang, out);
     put_express(gang, out);
@@ -194,7 +193,7 @@ static void add_unit_name(struct table *t, const json_t *u)
     const char *subgroup = reply_text(u, "subgroup"), *part = reply_text(u, "part");
     int depth = 2 * (int)reply_number(u, "depth");
     if (!group)
-        table_addf(t, "%*sall of them", depth, "");
+        table_addf(t, "%*sall PodGroups", depth, "");
     else if (*part)
         table_addf(t, "%*spart %s of %s", depth, "", part, subgroup);
     else if (*subgroup)
@@ -232,7 +231,7 @@ static void put_minimums(const json_t *gang, struct buf *out)
     end(&t, out, "Minimums");
 }
 
-/* ---- where members could go ---- */
+/* ---- nodes for members ---- */
 
 /* "nvidia.com/gpu: 8 each, 24 free, 8 on one node" */
 static void add_short(struct table *t, const json_t *shape)
@@ -242,25 +241,25 @@ static void add_short(struct table *t, const json_t *shape)
     cleanup_buf struct buf b = BUF_INIT;
     if (s) {
         buf_printf(&b, "%s: ", resource);
-        format_amount(&b, resource, reply_number(s, "perMember"));
+        quantity_format(&b, resource, reply_number(s, "perMember"));
         buf_puts(&b, " each, ");
-        format_amount(&b, resource, reply_number(s, "free"));
+        quantity_format(&b, resource, reply_number(s, "free"));
         buf_puts(&b, " free, ");
-        format_amount(&b, resource, reply_number(s, "largest"));
+        quantity_format(&b, resource, reply_number(s, "largest"));
         buf_puts(&b, " on one node");
     }
     table_add(t, buf_str(&b));
 }
 
-/* What keeps members off nodes that would do otherwise. */
+/* The number of nodes that these members cannot use, by cause. */
 static void add_kept_off(struct table *t, const json_t *shape)
 {
     static const struct {
         const char *key, *what;
     } causes[] = {
         {"refused", "refused by kube-scheduler"}, {"interPod", "anti-affinity or spread"},
-        {"earmarked", "kept for another gang"},   {"ports", "host ports taken"},
-        {"volumes", "out of reach of a volume"},
+        {"earmarked", "kept for another gang"},   {"ports", "host ports in use"},
+        {"volumes", "volume node affinity"},
     };
     cleanup_buf struct buf b = BUF_INIT;
     for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
@@ -294,10 +293,10 @@ static void put_waiting(const json_t *gang, struct buf *out)
         add_short(&t, s);
         add_kept_off(&t, s);
     }
-    end(&t, out, "Members without a place, and what the nodes say");
+    end(&t, out, "Members without a slot, and the nodes for them");
     if (partly)
-        buf_puts(out, "… counted on some nodes only, see NODES: to look at all of them for these "
-                      "members takes too long\n");
+        buf_puts(out, "… counted on some nodes only (NODES), because a check of all nodes would "
+                      "take too long\n");
 }
 
 static void put_holders(const json_t *gang, struct buf *out)
@@ -305,7 +304,8 @@ static void put_holders(const json_t *gang, struct buf *out)
     static const char *const heads[] = {"AMOUNT", "PODS", "WHO", "RESERVED", "IF IT ENDED"};
     const json_t *holders = json_object_get(gang, "holders");
     const char *resource = reply_text(holders, "resource");
-    cleanup_free char *title = xasprintf("Who has %s on nodes that pass", resource);
+    cleanup_free char *title =
+        xasprintf("Largest users of %s on nodes that pass the rules", resource);
     struct table t;
     size_t i;
     json_t *h;
@@ -331,7 +331,7 @@ static void put_holders(const json_t *gang, struct buf *out)
     }
     end(&t, out, title);
     if (json_is_true(json_object_get(holders, "partial")))
-        buf_puts(out, "… counted on some of these nodes only: there are too many pods\n");
+        buf_puts(out, "… counted on some of these nodes only, because they have too many pods\n");
 }
 
 /* ---- members, events ---- */
@@ -352,7 +352,7 @@ static void add_member(struct table *t, const json_t *pod)
     table_add(t, deleting ? "is being deleted" : !*node && *slot ? "reserved" : "");
 }
 
-/* Those without a node first: one looks for them. */
+/* Members without a node come first, because they are the problem. */
 static void put_members(const json_t *gang, struct buf *out)
 {
     static const char *const heads[] = {"NAME", "STATE", "PHASE", "NODE", "NOTE"};
@@ -369,7 +369,7 @@ static void put_members(const json_t *gang, struct buf *out)
         }
     end(&t, out, "Members");
     if (shown < json_array_size(pods))
-        buf_printf(out, "… %zu in all (-o json shows them)\n", json_array_size(pods));
+        buf_printf(out, "… %zu in total (-o json shows all of them)\n", json_array_size(pods));
 }
 
 static void put_events(const json_t *gang, struct buf *out)
@@ -387,7 +387,7 @@ static void put_events(const json_t *gang, struct buf *out)
         table_add(&t, buf_str(&age));
         table_add(&t, *to ? to : reply_text(e, "kind"));
         table_add(&t, reply_text(e, "reason"));
-        table_add(&t, bare(gang, reply_text(e, "text")));
+        table_add(&t, bare_reason(gang, reply_text(e, "text")));
     }
     end(&t, out, "Last events");
 }

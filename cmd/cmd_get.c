@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a running muster shows on its ops listener, as tables.
+ * muster get: prints what the ops port of a running muster serves, as tables or JSON.
  */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "cmd/cmd.h"
 #include "cmd/human_readable.h"
 #include "cmd/ops_client.h"
+#include "cmd/queue_table.h"
 #include "cmd/table.h"
 
 struct request {
-    const char *what;   /* gangs, nodes, events */
+    const char *what;   /* gangs, nodes, queues, events */
     const char *name;   /* NS/NAME of one gang; NULL: all */
     const char *ns;     /* NULL: all */
     const char *output; /* "", "wide", "json" */
@@ -81,7 +83,7 @@ static void gangs_table(const json_t *reply, bool wide, struct table *t)
     json_t *gang;
     add_heads(t, heads, wide ? ARRAY_SIZE(heads) : 8);
     if (!gangs)
-        gang_row(reply, wide, t); /* one was asked for */
+        gang_row(reply, wide, t); /* the reply is one gang */
     json_array_foreach(gangs, i, gang) gang_row(gang, wide, t);
 }
 
@@ -106,7 +108,7 @@ static void events_table(const json_t *reply, bool wide, struct table *t)
     }
 }
 
-/* Resources with a domain are devices; the others are wide. */
+/* A device has a domain in its name. The other resources are only in the wide output. */
 static void add_resources(struct table *t, const json_t *resources, bool devices)
 {
     cleanup_buf struct buf b = BUF_INIT;
@@ -117,12 +119,12 @@ static void add_resources(struct table *t, const json_t *resources, bool devices
         if ((strchr(name, '/') != NULL) != devices)
             continue;
         buf_printf(&b, "%s%s=", b.len ? "," : "", name);
-        format_amount(&b, name, reply_number(r, "used"));
+        quantity_format(&b, name, reply_number(r, "used"));
         buf_putc(&b, '/');
-        format_amount(&b, name, reply_number(r, "allocatable"));
+        quantity_format(&b, name, reply_number(r, "allocatable"));
         if (reply_number(r, "reserved")) {
             buf_puts(&b, "(+");
-            format_amount(&b, name, reply_number(r, "reserved"));
+            quantity_format(&b, name, reply_number(r, "reserved"));
             buf_putc(&b, ')');
         }
     }
@@ -151,7 +153,10 @@ static void nodes_table(const json_t *reply, bool wide, struct table *t)
 static const struct kind {
     const char *name;
     void (*table)(const json_t *reply, bool wide, struct table *t);
-} kinds[] = {{"gangs", gangs_table}, {"nodes", nodes_table}, {"events", events_table}};
+} kinds[] = {{"gangs", gangs_table},
+             {"nodes", nodes_table},
+             {"queues", queue_table},
+             {"events", events_table}};
 
 static const struct kind *kind_named(const char *name)
 {
@@ -227,9 +232,10 @@ static int parse(int argc, char **argv, struct request *r)
     r->what = optind < argc ? argv[optind] : NULL;
     r->name = optind + 1 < argc ? argv[optind + 1] : NULL;
     if (!r->what || !kind_named(r->what) || optind + 2 < argc)
-        return cmd_usage_error(argv[0], "say what to show: gangs, nodes or events");
-    if (r->name && str_eq(r->what, "nodes"))
-        return cmd_usage_error(argv[0], "\"%s\" is too much: nodes are shown all", r->name);
+        return cmd_usage_error(argv[0], "name what to show: gangs, nodes, queues or events");
+    if (r->name && (str_eq(r->what, "nodes") || str_eq(r->what, "queues")))
+        return cmd_usage_error(argv[0], "unexpected argument \"%s\": \"get %s\" shows all %s",
+                               r->name, r->what, r->what);
     if (!str_eq(r->output, "") && !str_eq(r->output, "wide") && !str_eq(r->output, "json"))
         return cmd_usage_error(argv[0], "-o %s: write wide or json", r->output);
     return CMD_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a live muster decided (`serve --record FILE`), decided again.
+ * muster replay: runs the core on a recording (`muster serve --record FILE`) and compares the
+ * decisions.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include "server/recording/replay.h"
 #include "simulator/simulation_report.h"
 
-/* So much of a text is shown. */
+/* Longer texts are cut at this many bytes. */
 #define TEXT_SHOWN 600
 
 static double seconds(const struct replay *r)
@@ -66,7 +67,7 @@ static void print_text(const struct replay *r)
         printf(" (replayed by %s)", MUSTER_VERSION);
     printf("\n%" PRIu64 " steps, %" PRIu64 " events, %" PRIu64 " decisions\n", r->steps, r->events,
            r->effects);
-    printf("gangs scheduled %" PRIu64 ", bindings %" PRIu64 "; at the end %zu nodes, %zu pods, %zu "
+    printf("%" PRIu64 " gangs scheduled, %" PRIu64 " bindings; at the end %zu nodes, %zu pods, %zu "
            "PodGroups\n",
            r->scheduled, r->bindings, s->nodes, s->pods, s->groups);
     if (r->differs) {
@@ -74,9 +75,9 @@ static void print_text(const struct replay *r)
         return;
     }
     if (r->cut)
-        puts("the last line is not whole and was left out: was muster killed?");
+        puts("the last line is incomplete and was left out: muster was probably killed");
     else if (!r->end)
-        puts("the recording has no end: does muster still write it, or was it killed?");
+        puts("the recording has no end: muster is still writing it, or was killed");
     else if (!str_eq(r->end, "stopped"))
         printf("the recording ends early: %s\n", r->end);
     puts("the same decisions");
@@ -155,9 +156,9 @@ int cmd_replay(int argc, char **argv)
         }
     }
     if (argc - optind != 1)
-        return cmd_usage_error(argv[0], "name one recording, as \"muster serve --record FILE\" "
-                                        "writes it");
+        return cmd_usage_error(argv[0],
+                               "name one recording, as written by \"muster serve --record FILE\"");
     if (json && timeline)
-        return cmd_usage_error(argv[0], "--timeline is text: leave out --output json");
+        return cmd_usage_error(argv[0], "--timeline prints text: remove --output json");
     return replay(argv[optind], json, timeline, check);
 }

@@ -24,15 +24,14 @@
 
 #define VERBS_THREADS   2
 #define OPS_CONNECTIONS (2 * OPS_QUERIES)
-#define OPS_BODY_LIMIT  (64 * 1024)
 #define OPS_MEMORY      ((size_t)64 << 20)
-/* Files that are no connections of the verbs listener: ops, the API server's, our own. */
+/* Open files other than connections of the extender port: ops port, API server, muster's files. */
 #define OTHER_FILES        (OPS_CONNECTIONS + 2 * HTTP_SPARE_CONNECTIONS + 128)
 #define FEWEST_CONNECTIONS 128
 
-/* ---- limits of the system ---- */
+/* ---- limits of the operating system ---- */
 
-/* Raises the limit of open files; lowers connectionLimit and maxHolds where that is not enough. */
+/* Raises the limit of open files. If it stays too low, lowers connectionLimit and maxHolds. */
 static int fit_file_limit(struct config *c, struct err *err)
 {
     struct rlimit limit;
@@ -48,14 +47,14 @@ static int fit_file_limit(struct config *c, struct err *err)
         return 0;
     if (limit.rlim_cur < FEWEST_CONNECTIONS + OTHER_FILES)
         return err_set(err, ERR_INVALID,
-                       "only %" PRIu64 " files may be open: raise the hard limit (ulimit -Hn, "
+                       "the limit of open files is %" PRIu64 ": raise the hard limit (ulimit -Hn, "
                        "LimitNOFILE) to at least %d",
                        (uint64_t)limit.rlim_cur, FEWEST_CONNECTIONS + OTHER_FILES);
     c->connection_limit = (int64_t)limit.rlim_cur - OTHER_FILES;
     if (c->max_holds > c->connection_limit / 2)
         c->max_holds = c->connection_limit / 2;
-    log_warning("too few files may be open: connectionLimit and maxHolds lowered; raise the hard "
-                "limit (ulimit -Hn, LimitNOFILE)",
+    log_warning("Lowered connectionLimit and maxHolds, because the limit of open files is too low; "
+                "raise the hard limit (ulimit -Hn, LimitNOFILE)",
                 "files", log_int(limit.rlim_cur), "connectionLimit", log_int(c->connection_limit),
                 "maxHolds", log_int(c->max_holds), NULL);
     return 0;
@@ -70,7 +69,8 @@ static void seed_hashes(void)
     }
 }
 
-/* Before any thread: SIGTERM and SIGINT go to the loop, SIGHUP and SIGPIPE nowhere. */
+/* SIGTERM and SIGINT go to the loop; SIGHUP and SIGPIPE are ignored. Called before any thread
+ * starts. */
 static void arrange_signals(void)
 {
     sigset_t set;
@@ -82,7 +82,7 @@ static void arrange_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* ---- putting it together ---- */
+/* ---- start ---- */
 
 struct server {
     struct config *config;
@@ -90,9 +90,10 @@ struct server {
     const char *record;   /* --record */
     int64_t record_limit; /* bytes */
     struct recorder *recorder;
-    struct workload_rules *rules; /* NULL: no PodGroups are made */
+    struct workload_rules *rules; /* NULL: muster creates no PodGroups */
     struct metrics metrics;
     struct loop *loop;
+    struct check_reader *checks;
     struct verb_context verbs;
     struct ops_context ops;
 };
@@ -104,9 +105,10 @@ static void warn_if_exposed(const char *address)
     if (config_address(address, &host, &port, NULL) < 0 || str_eq(host, "::1") ||
         strncmp(host, "127.", 4) == 0)
         return;
-    log_warning("the verbs are reachable from other machines and ask nobody who they are: whoever "
-                "reaches them can place pods; keep listen on 127.0.0.1 or fence it off",
-                "listen", address, NULL);
+    log_warning(
+        "The extender port has no authentication and is reachable from other machines, so any "
+        "client can place pods; set listen to a loopback address, or protect the port",
+        "listen", address, NULL);
 }
 
 static int open_listeners(struct server *s, struct err *err)
@@ -115,13 +117,17 @@ static int open_listeners(struct server *s, struct err *err)
     cleanup_buf struct buf configz = BUF_INIT;
     config_json(c, &configz);
     s->verbs = (struct verb_context){s->loop, &s->metrics, s->rules};
-    s->ops = (struct ops_context){s->loop, buf_steal(&configz)};
+    s->checks = check_reader_new(s->loop, s->rules, err);
+    s->ops = (struct ops_context){s->loop, buf_steal(&configz), s->checks};
+    if (!s->checks)
+        return -1;
     const struct http_options verbs = {
         .listen = c->listen,
         .threads = VERBS_THREADS,
         .connection_limit = (unsigned)c->connection_limit,
         .body_limit = (size_t)c->max_body_mib << 20,
         .memory = (size_t)c->max_body_mib << 21,
+        .setting = "maxBodyMiB",
         .request_timeout = c->request_timeout,
         .routes = verb_routes,
         .n_routes = verb_n_routes,
@@ -148,7 +154,7 @@ static int open_listeners(struct server *s, struct err *err)
     if (!ops_http)
         return err_wrap(err, "opsListen");
     warn_if_exposed(c->listen);
-    log_info("listening", "verbs", http_address(verbs_http), "ops", http_address(ops_http), NULL);
+    log_info("Listening", "verbs", http_address(verbs_http), "ops", http_address(ops_http), NULL);
     return 0;
 }
 
@@ -177,12 +183,12 @@ static int open_recorder(struct server *s, struct err *err)
     if (!s->recorder)
         return err_wrap(err, "--record");
     loop_record(s->loop, s->recorder);
-    log_info("recording", "file", s->record, "limit", log_int(s->record_limit), NULL);
+    log_info("Recording", "file", s->record, "limit", log_int(s->record_limit), NULL);
     return 0;
 }
 
-/* What kube-scheduler's own configuration says; with the express lane, what is in its way is an
- * error. */
+/* Reads what muster needs from kube-scheduler's configuration. With the express lane, a mistake in
+ * it is an error; otherwise a warning. */
 static int read_scheduler_config(struct config *c, struct err *err)
 {
     if (!c->kube_scheduler_config)
@@ -199,9 +205,10 @@ static int read_scheduler_config(struct config *c, struct err *err)
     first[strcspn(first, "\n")] = '\0';
     if (c->express_lane)
         return err_set(err, ERR_INVALID, "%s%s", first,
-                       report.errors > 1 ? " (and more: \"muster check\" says all of it)" : "");
-    log_warning("kube-scheduler's configuration would break gangs: \"muster check\" says all of it",
-                "first", first, NULL);
+                       report.errors > 1 ? " (\"muster check\" prints all errors)" : "");
+    log_warning(
+        "kube-scheduler's configuration would break gangs; \"muster check\" prints all errors",
+        "first", first, NULL);
     return 0;
 }
 
@@ -211,7 +218,7 @@ static int start(struct server *s, struct err *err)
         return -1;
     if (fit_file_limit(s->config, err) < 0)
         return -1;
-    /* The built-in cluster has no objects but those of its file. */
+    /* The built-in cluster has only the objects of its file. */
     if (s->config->create_pod_groups && !s->scenario)
         s->rules = podgroup_rules_new(s->config);
     s->loop = loop_new(s->config, &s->metrics, err);
@@ -229,17 +236,17 @@ static int serve(struct server *s)
     if (start(s, &err) == 0) {
         loop_run(s->loop);
         s->recorder = recorder_close(s->recorder);
-        log_info("stopped", NULL);
+        log_info("Stopped", NULL);
         return CMD_OK;
     }
-    log_error("cannot start", "error", err.text, NULL);
+    log_error("Cannot start", "error", err.text, NULL);
     if (s->loop)
         loop_abandon(s->loop);
     s->recorder = recorder_close(s->recorder);
     return CMD_FAILED;
 }
 
-/* "1Gi", "500Mi"; returns CMD_OK or what cmd_usage_error() does. */
+/* Parses a size such as "1Gi" or "500Mi". Returns CMD_OK or CMD_USAGE. */
 static int read_record_limit(const char *command, const char *text, int64_t *ret)
 {
     struct err err;
@@ -266,10 +273,10 @@ int cmd_serve(int argc, char **argv)
     }
     log_setup((enum log_level)s.config->log_level, (enum log_format)s.config->log_format);
     if (s.scenario && s.config->kubeconfig)
-        status = cmd_usage_error(argv[0], "--cluster and a kubeconfig exclude each other: leave "
-                                          "one out");
+        status = cmd_usage_error(argv[0], "--cluster conflicts with a kubeconfig: remove one");
     else if ((status = read_record_limit(argv[0], record_limit, &s.record_limit)) == CMD_OK)
         status = serve(&s);
+    check_reader_free(s.checks);
     loop_free(s.loop);
     podgroup_rules_free(s.rules);
     free(s.ops.configz);

@@ -47,12 +47,13 @@ static int ungate(struct ungate_options *options)
     if (listed && !all)
         printf("no pod has the scheduling gate " GANG_GATE "\n");
     if (t.kept)
-        fprintf(stderr, "muster ungate: %zu of %zu pods keep their gate\n", t.kept, all);
+        fprintf(stderr, "muster ungate: %zu of %zu pods still have the gate\n", t.kept, all);
     if (!listed)
         fprintf(stderr, "muster ungate: %s\n", err.text);
     if (!listed && all)
-        fprintf(stderr, "muster ungate: %s before that: %zu; other pods may have the gate\n",
-                t.dry_run ? "would be ungated" : "ungated", t.done);
+        fprintf(stderr,
+                "muster ungate: %zu pods %s before this error; other pods may have the gate\n",
+                t.done, t.dry_run ? "would be ungated" : "were ungated");
     return listed && !t.kept ? CMD_OK : CMD_FAILED;
 }
 
@@ -92,11 +93,11 @@ int cmd_ungate(int argc, char **argv)
         }
     }
     if (optind < argc)
-        return cmd_usage_error(argv[0], "\"%s\" is too much: it takes flags only", argv[optind]);
+        return cmd_usage_error(argv[0], "unexpected argument \"%s\": write flags only",
+                               argv[optind]);
     if (!all && !options.ns)
-        return cmd_usage_error(argv[0], "which pods: write --all, or --namespace NS");
+        return cmd_usage_error(argv[0], "no pods are selected: write --all, or --namespace NS");
     if (all && options.ns)
-        return cmd_usage_error(argv[0],
-                               "--all is every namespace: leave out --namespace, or --all");
+        return cmd_usage_error(argv[0], "--all conflicts with --namespace: remove one");
     return ungate(&options);
 }

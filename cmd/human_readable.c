@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/quantity.h"
 #include "base/usec.h"
 
 static void put_length(struct buf *out, int64_t s)
@@ -21,7 +20,7 @@ static void put_length(struct buf *out, int64_t s)
         buf_printf(out, "%" PRId64 "d", s / 86400);
 }
 
-/* From now to the moment (sign 1), or from then to now (-1). */
+/* sign 1: the time from now to the moment. -1: from the moment to now. */
 static void put_distance(struct buf *out, const char *moment, int sign)
 {
     struct tm tm = {0};
@@ -39,14 +38,4 @@ void format_age(struct buf *out, const char *moment)
 void format_until(struct buf *out, const char *moment)
 {
     put_distance(out, moment, 1);
-}
-
-void format_amount(struct buf *out, const char *resource, int64_t amount)
-{
-    if (str_eq(resource, "cpu"))
-        quantity_format_milli(out, amount);
-    else if (str_eq(resource, "memory") || str_eq(resource, "ephemeral-storage"))
-        quantity_format_bytes(out, amount);
-    else
-        buf_printf(out, "%" PRId64, amount);
 }

@@ -26,7 +26,7 @@ static size_t receive(char *data, size_t one, size_t n, void *arg)
     return n;
 }
 
-/* What muster says is the "error" of a JSON object. */
+/* muster sends its error message as "error" of a JSON object. */
 static int refusal(const char *url, long status, const struct buf *body, struct err *err)
 {
     json_t *reply = json_loadb(buf_str(body), body->len, 0, NULL);
@@ -40,7 +40,7 @@ static int refusal(const char *url, long status, const struct buf *body, struct 
     return -1;
 }
 
-/* ADDR:PORT of what was given as --server, which may be an URL of it; allocated. */
+/* ADDR:PORT from the value of --server, which may be a URL; the caller frees it. */
 static char *address_of(const char *server, struct err *err)
 {
     static const char scheme[] = "http://";
@@ -49,10 +49,11 @@ static char *address_of(const char *server, struct err *err)
     size_t n = strcspn(address, "/?#@");
     if (strncasecmp(server, "https://", 8) == 0)
         err_set(err, ERR_INVALID,
-                "--server %s: muster has no TLS: write http://ADDR:PORT or ADDR:PORT", server);
+                "--server %s: muster does not serve TLS: write http://ADDR:PORT or ADDR:PORT",
+                server);
     else if (n == 0 || (address[n] && !str_eq(address + n, "/")))
         err_set(err, ERR_INVALID,
-                "--server %s: is no address: write http://ADDR:PORT or ADDR:PORT, such "
+                "--server %s is not an address: write http://ADDR:PORT or ADDR:PORT, such "
                 "as " OPS_CLIENT_DEFAULT_SERVER,
                 server);
     else
@@ -60,7 +61,9 @@ static char *address_of(const char *server, struct err *err)
     return NULL;
 }
 
-int ops_client_get(const char *server, const char *path, struct buf *body, struct err *err)
+/* Sends a POST with the body `sent`, or a GET if that is NULL. */
+static int request(const char *server, const char *path, const struct buf *sent, struct buf *body,
+                   struct err *err)
 {
     cleanup_free char *address = address_of(server, err);
     if (!address)
@@ -76,29 +79,46 @@ int ops_client_get(const char *server, const char *path, struct buf *body, struc
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, 30L);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, body);
+    if (sent) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)sent->len);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, buf_str(sent));
+    }
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(curl);
     if (code != CURLE_OK)
         return err_set(err, ERR_UNAVAILABLE,
-                       "%s: %s; is muster running, and is --server its opsListen?", url,
-                       curl_easy_strerror(code));
+                       "%s: %s: check that muster is running, and that --server is its opsListen",
+                       url, curl_easy_strerror(code));
     return status == 200 ? 0 : refusal(url, status, body, err);
+}
+
+int ops_client_get(const char *server, const char *path, struct buf *body, struct err *err)
+{
+    return request(server, path, NULL, body, err);
+}
+
+json_t *ops_client_post(const char *server, const char *path, const struct buf *sent,
+                        struct err *err)
+{
+    cleanup_buf struct buf body = BUF_INIT;
+    json_error_t e;
+    if (request(server, path, sent, &body, err) < 0)
+        return NULL;
+    json_t *reply = json_loadb(buf_str(&body), body.len, 0, &e);
+    if (!reply)
+        err_set(err, ERR_INVALID,
+                "the reply of %s is not valid JSON: %s: check that --server is muster's opsListen",
+                server, e.text);
+    return reply;
 }
 
 json_t *ops_client_json(const char *server, const char *path, struct err *err)
 {
-    cleanup_buf struct buf body = BUF_INIT;
-    json_error_t e;
-    if (ops_client_get(server, path, &body, err) < 0)
-        return NULL;
-    json_t *reply = json_loadb(buf_str(&body), body.len, 0, &e);
-    if (!reply)
-        err_set(err, ERR_INVALID, "%s is no muster: its reply is no JSON: %s", server, e.text);
-    return reply;
+    return ops_client_post(server, path, /* sent= */ NULL, err);
 }
 
-/* The token for the next page; NULL: that was the last. Allocated. */
+/* The token for the next page; the caller frees it. NULL: this was the last page. */
 static char *continue_of(const json_t *page)
 {
     const char *token = reply_text(json_object_get(page, "metadata"), "continue");
@@ -156,8 +176,7 @@ int parse_gang_name(const char *text, char **ret_ns, char **ret_name, struct err
     const char *slash = strchr(text, '/');
     if (!slash || slash == text || !slash[1] || strchr(slash + 1, '/'))
         return err_set(err, ERR_INVALID,
-                       "\"%s\" names no gang: write NAMESPACE/NAME, such as "
-                       "ml/train",
+                       "\"%s\" is not the name of a gang: write NAMESPACE/NAME, such as ml/train",
                        text);
     *ret_ns = xstrndup(text, (size_t)(slash - text));
     *ret_name = xstrdup(slash + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops_client.h - the commands' client of a running muster's ops listener. One thread, blocking.
+ * ops_client.h - an HTTP client for the ops port of a running muster. Blocking; one thread.
  */
 #ifndef MUSTER_CMD_OPS_CLIENT_H
 #define MUSTER_CMD_OPS_CLIENT_H
@@ -12,30 +12,34 @@
 
 #define OPS_CLIENT_DEFAULT_SERVER "127.0.0.1:9911"
 
-/* Once, around all others. */
+/* Called once, before and after all other functions. */
 void ops_client_begin(void);
 void ops_client_end(void);
 
 /*
- * GET http://SERVER/PATH; the body goes to *body. SERVER is ADDR:PORT or http://ADDR:PORT. On
- * failure err holds what muster said, if it said something, with ERR_NOT_FOUND as code for a 404.
+ * Sends GET http://SERVER/PATH and appends the body to *body. SERVER is ADDR:PORT or
+ * http://ADDR:PORT. On failure, err has muster's own error message if there is one; the code is
+ * ERR_NOT_FOUND for a 404.
  */
 int ops_client_get(const char *server, const char *path, struct buf *body, struct err *err);
-/* As ops_client_get(), parsed. NULL on failure. */
+/* The same, parsed. The caller owns the reply. NULL on failure. */
 json_t *ops_client_json(const char *server, const char *path, struct err *err);
-/* All pages of a list, as one object: items of the array `key` are put together, the other members
- * are those of the first page, without "metadata". PATH may have a query. */
+/* The same for a POST of the text; NULL: a GET. */
+json_t *ops_client_post(const char *server, const char *path, const struct buf *sent,
+                        struct err *err);
+/* Reads all pages of a list and joins the items of the array `key`. The other members are those of
+ * the first page, without "metadata". PATH may have a query. */
 json_t *ops_client_list(const char *server, const char *path, const char *key, struct err *err);
-/* On one line of stdout. */
+/* Prints the reply to stdout, as one line. */
 void reply_print(const json_t *reply);
-/* A part of a path or a query, escaped; allocated. */
+/* Escapes a part of a path or a query; the caller frees the result. */
 char *ops_client_escape(const char *text);
 
-/* Members of a reply; "" and 0 when they are not there. */
+/* A member of a reply. "" or 0 if it is missing. */
 const char *reply_text(const json_t *o, const char *key);
 int64_t reply_number(const json_t *o, const char *key);
 
-/* Reads NAMESPACE/NAME; the results are allocated. */
+/* Splits NAMESPACE/NAME; the caller frees both parts. */
 int parse_gang_name(const char *text, char **ret_ns, char **ret_name, struct err *err);
 
 #endif

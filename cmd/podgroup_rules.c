@@ -3,7 +3,7 @@
 
 #include "k8s/dialect/dialect.h"
 
-/* Settings name dialects as their files do (a test compares them). */
+/* The setting has the dialect's name. A test compares the two lists of names. */
 static char *home_of(const struct config *c)
 {
     const char *name = config_dialects[c->pod_group_dialect];
@@ -16,7 +16,7 @@ static char *home_of(const struct config *c)
 static struct workload_custom custom_of(const char *text)
 {
     struct config_workload w = {NULL, NULL, NULL, NULL};
-    config_workload(text, &w, NULL); /* it was judged when the settings were read */
+    config_workload(text, &w, NULL); /* config_load() has checked it */
     return (struct workload_custom){w.api_version, w.kind, w.replicas, w.minimum};
 }
 

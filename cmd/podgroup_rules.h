@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * podgroup_rules.h - from the settings: the pods that muster creates PodGroups for.
+ * podgroup_rules.h - makes the rules for the creation of PodGroups from the settings.
  *
- * The rules borrow from the settings, which must live as long. They are const once created, and
- * any thread may read them.
+ * The rules borrow from the settings, which must live longer. They do not change, so any thread may
+ * read them.
  */
 #ifndef MUSTER_CMD_PODGROUP_RULES_H
 #define MUSTER_CMD_PODGROUP_RULES_H
@@ -11,8 +11,9 @@
 #include "config/config.h"
 #include "workload/workload.h"
 
+/* Never NULL. */
 struct workload_rules *podgroup_rules_new(const struct config *c);
-/* NULL is fine. Returns NULL. */
+/* rules may be NULL. Returns NULL. */
 struct workload_rules *podgroup_rules_free(struct workload_rules *rules);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 
-/* getopt's values: own flags from here on, then settings. */
+/* The values of getopt_long: the command's own flags begin at OPT_OWN, settings at OPT_KEY. */
 enum { OPT_CONFIG = 256, OPT_HELP, OPT_OWN = 300, OPT_KEY = 400 };
 
 void settings_take_last(void *arg, const char *value)
@@ -14,7 +14,7 @@ void settings_take_last(void *arg, const char *value)
     *(const char **)arg = value;
 }
 
-/* Allocated; ends with an empty entry. */
+/* The caller frees the array. Its last entry is empty. */
 static struct option *make_options(const struct settings_flag *own, size_t n_own)
 {
     size_t n_keys, n = 0;
@@ -58,7 +58,7 @@ int settings_parse(int argc, char **argv, const struct settings_flag *own, size_
     }
     if (optind < argc) {
         *exit_code =
-            cmd_usage_error(argv[0], "\"%s\" is too much: it takes flags only", argv[optind]);
+            cmd_usage_error(argv[0], "unexpected argument \"%s\": write flags only", argv[optind]);
         return -1;
     }
     *ret = config_load(path, flags, n_flags, mistakes);

@@ -70,7 +70,7 @@ void table_write(const struct table *t, struct buf *out)
     for (size_t c = 0; c < t->columns; c++)
         widths[c] = column_width(t, c);
     for (size_t row = 0; row + t->columns <= t->n; row += t->columns) {
-        size_t blanks = 0; /* only before something: no line ends with them */
+        size_t blanks = 0; /* written before the next cell, so that no line ends with blanks */
         for (size_t c = 0; c < t->columns; c++) {
             const char *cell = t->cells[row + c];
             for (; *cell && blanks > 0; blanks--)

@@ -5,9 +5,9 @@
 
 #include "config/config_internal.h"
 
-/* What kube-scheduler's own timeout must leave beside a hold: the reply has to arrive in time. */
+/* kube-scheduler's timeout must exceed a hold by this much, so that the reply arrives in time. */
 #define HOLD_MARGIN (5 * USEC_PER_SEC)
-/* Connections kept free of held calls, so that filter is always answered. */
+/* Connections that held calls cannot use, so that muster can always answer filter. */
 #define HOLD_HEADROOM 64
 
 #define AT(field) offsetof(struct config, field)
@@ -24,7 +24,7 @@ static const char *where_of(const struct config_loading *l, size_t offset)
     return "default";
 }
 
-/* The place of the first of two settings that was made by somebody. */
+/* The place of the first of two settings that is not a default. */
 static const char *where_of_two(const struct config_loading *l, size_t a, size_t b)
 {
     const char *where = where_of(l, a);
@@ -36,28 +36,30 @@ static void check_combinations(struct config_loading *l)
     const struct config *c = l->config;
     if (c->hold > c->http_timeout - HOLD_MARGIN)
         config_mistake(l, where_of_two(l, AT(hold), AT(http_timeout)),
-                       "holdSeconds: %g is too long for an httpTimeoutSeconds of %g: write at most "
+                       "holdSeconds: %g is too long for httpTimeoutSeconds %g: write at most "
                        "%g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
                        (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
                        (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
     if (c->express_lane && !c->kube_scheduler_config)
-        config_mistake(
-            l, where_of(l, AT(express_lane)),
-            "expressLane: needs kubeSchedulerConfig, to see that kube-scheduler has no rules that "
-            "muster does not know: write the path of its configuration file");
+        config_mistake(l, where_of(l, AT(express_lane)),
+                       "expressLane: requires kubeSchedulerConfig, so that muster can check "
+                       "kube-scheduler's rules: "
+                       "set it to the path of kube-scheduler's configuration file");
     if (c->backoff > c->max_backoff)
-        config_mistake(l, where_of_two(l, AT(backoff), AT(max_backoff)),
-                       "backoffSeconds: %g is longer than maxBackoffSeconds %g: lower the one or "
-                       "raise the other",
-                       (double)c->backoff / 1e6, (double)c->max_backoff / 1e6);
+        config_mistake(
+            l, where_of_two(l, AT(backoff), AT(max_backoff)),
+            "backoffSeconds: %g is longer than maxBackoffSeconds %g: lower backoffSeconds, "
+            "or raise maxBackoffSeconds",
+            (double)c->backoff / 1e6, (double)c->max_backoff / 1e6);
     if (c->max_holds > c->connection_limit - HOLD_HEADROOM)
         config_mistake(l, where_of_two(l, AT(max_holds), AT(connection_limit)),
-                       "maxHolds: %" PRId64 " leaves filter no connection: write at most "
+                       "maxHolds: %" PRId64 " leaves no connection for filter calls: write at most "
                        "connectionLimit - %d = %" PRId64 ", or raise connectionLimit",
                        c->max_holds, HOLD_HEADROOM, c->connection_limit - HOLD_HEADROOM);
     if (str_eq(c->listen, c->ops_listen) && !str_eq(strrchr(c->listen, ':'), ":0"))
         config_mistake(l, where_of_two(l, AT(ops_listen), AT(listen)),
-                       "opsListen: %s is the address of listen: write another port", c->ops_listen);
+                       "opsListen: %s is also the address of listen: write another port",
+                       c->ops_listen);
     const struct config_list *in = &c->pod_group_namespaces,
                              *except = &c->pod_group_excluded_namespaces;
     for (size_t i = 0; i < in->n; i++)
@@ -65,7 +67,7 @@ static void check_combinations(struct config_loading *l)
             if (str_eq(in->items[i], except->items[j]))
                 config_mistake(
                     l, where_of_two(l, AT(pod_group_namespaces), AT(pod_group_excluded_namespaces)),
-                    "podGroupNamespaces: %s is in podGroupExcludedNamespaces too: remove it from "
+                    "podGroupNamespaces: %s is also in podGroupExcludedNamespaces: remove it from "
                     "one "
                     "of the two",
                     in->items[i]);
@@ -77,21 +79,22 @@ void config_remarks(const struct config *c, struct buf *out)
         bool applies;
         const char *text;
     } remarks[] = {
-        {c->strict_order, "strictOrder: one gang that does not fit holds back everything that "
-                          "comes after it, ordinary pods too"},
+        {c->strict_order,
+         "strictOrder: a gang that does not fit holds back the gangs after it, and "
+         "ordinary pods of the same or a lower priority"},
         {!c->strict_order && c->starvation == 0,
-         "starvationSeconds: 0: smaller work may go ahead of a large gang for ever"},
+         "starvationSeconds: 0: smaller work may pass a large gang forever"},
         {c->on_failed_commit == CONFIG_EVICT,
-         "onFailedCommit: evict: members that have a controller are evicted (muster must be "
-         "allowed to create pods/eviction), which a Job counts as failures (backoffLimit)"},
-        {c->gates_show && !c->gates,
-         "gates.showToAutoscaler: changes nothing without gates.enabled"},
+         "onFailedCommit: evict: muster evicts members that have a controller, and needs the right "
+         "to "
+         "create pods/eviction. A Job counts each eviction as a failure (backoffLimit)"},
+        {c->gates_show && !c->gates, "gates.showToAutoscaler: has no effect without gates.enabled"},
         {c->below_minimum == CONFIG_REQUEUE,
-         "belowMinimum: requeue: the replacement of a lost member waits until its gang can have "
-         "its whole minimum again"},
-        {c->express_lane, "expressLane: members that kube-scheduler did not bring to bind have no "
-                          "event Scheduled, and "
-                          "a pod that it had just let through elsewhere may be sent back once"},
+         "belowMinimum: requeue: replacements for lost members wait until enough members exist for "
+         "the minimum of the gang"},
+        {c->express_lane, "expressLane: members that muster binds without a bind call get no event "
+                          "Scheduled. They may take the room of a pod that filter has just passed; "
+                          "kube-scheduler then places this pod again"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)
@@ -112,7 +115,7 @@ struct config *config_load(const char *path, const struct config_flag *flags, si
         config_read_file(&l);
     for (size_t i = 0; i < n_flags; i++)
         set_flag(&l, &flags[i]);
-    /* Combinations of values that are wrong themselves would only be noise. */
+    /* A wrong value would make messages about combinations useless. */
     if (!l.failed)
         check_combinations(&l);
     for (size_t i = 0; i < CONFIG_MAX_KEYS; i++)
@@ -180,7 +183,7 @@ static void value_json(const struct config *c, const struct config_key *key, str
         buf_puts(out, "null");
 }
 
-/* How much of the key's name is its section, with the dot. */
+/* The length of the section in the key's name, with the dot. */
 static size_t section_len(const struct config_key *key)
 {
     const char *dot = strchr(key->name, '.');

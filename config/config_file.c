@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file is a mapping, flat but for sections. Every mistake names the line that it is in. */
+/* The file is one mapping. Its values are settings, or sections with settings. */
 #include <stdio.h>
 
 #include "config/config_internal.h"
@@ -10,7 +10,7 @@
 
 struct reader {
     struct config_loading *loading;
-    size_t seen[CONFIG_MAX_KEYS]; /* line where a key was first set; 0: not yet */
+    size_t seen[CONFIG_MAX_KEYS]; /* line that first sets the key; 0: none yet */
 };
 
 static char *at_line(const struct reader *r, size_t line)
@@ -29,20 +29,16 @@ static bool is_null(const struct yaml_item *item)
     return item->kind == ITEM_SCALAR && item->plain && yaml_item_says_null(item);
 }
 
-#define LIST "a list of which each entry is "
-
 static void wrong_shape(struct reader *r, const struct config_key *key, const char *where)
 {
     const struct config_entry *entry = config_entry(key->type);
     static const char *const wanted[] = {
         [CONFIG_TEXT] = "a text",          [CONFIG_ADDRESS] = "ADDR:PORT",
         [CONFIG_CHOICE] = "one word",      [CONFIG_DURATION] = "a duration, such as 20 or 20s",
-        [CONFIG_COUNT] = "a whole number", [CONFIG_SCHEDULERS] = LIST,
-        [CONFIG_NAMESPACES] = LIST,        [CONFIG_WORKLOADS] = LIST,
-        [CONFIG_BOOL] = "true or false",
+        [CONFIG_COUNT] = "a whole number", [CONFIG_BOOL] = "true or false",
     };
-    config_mistake(r->loading, where, "%s: has the wrong shape: write %s%s", key->name,
-                   wanted[key->type], entry ? entry->item : "");
+    config_mistake(r->loading, where, "%s: the value has the wrong type: write %s", key->name,
+                   entry ? entry->list : wanted[key->type]);
 }
 
 static void read_list(struct reader *r, const struct config_key *key, const struct yaml_item *list,
@@ -55,10 +51,10 @@ static void read_list(struct reader *r, const struct config_key *key, const stru
             values[i] = item->text;
             continue;
         }
-        cleanup_free char *text = i < MAX_LIST
-                                      ? xasprintf("%s: an entry is no text: write %s", key->name,
-                                                  config_entry(key->type)->item)
-                                      : xasprintf("%s: more than %d entries", key->name, MAX_LIST);
+        cleanup_free char *text =
+            i < MAX_LIST ? xasprintf("%s: an entry is not a text: write %s", key->name,
+                                     config_entry(key->type)->item)
+                         : xasprintf("%s: the list has more than %d entries", key->name, MAX_LIST);
         mistake_at(r, item, text);
         return;
     }
@@ -82,12 +78,12 @@ static void read_value(struct reader *r, const struct config_key *key,
 
 static void read_section(struct reader *r, const char *section, const struct yaml_item *value);
 
-/* A key, of a section or (NULL) of none, and its value. */
+/* A key and its value. section NULL: at the top level. */
 static void read_entry(struct reader *r, const char *section, const struct yaml_item *word,
                        const struct yaml_item *value)
 {
     if (word->kind != ITEM_SCALAR) {
-        mistake_at(r, word, "a key must be a plain word");
+        mistake_at(r, word, "the key is not a text: write \"key: value\"");
         return;
     }
     cleanup_free char *where = at_line(r, word->line);
@@ -120,7 +116,7 @@ static void read_entries(struct reader *r, const char *section, const struct yam
 static void read_section(struct reader *r, const char *section, const struct yaml_item *value)
 {
     cleanup_free char *text =
-        xasprintf("%s: has the wrong shape: write its settings below it, indented", section);
+        xasprintf("%s: is a section: write its settings below it, indented", section);
     if (value->kind == ITEM_MAP)
         read_entries(r, section, value);
     else if (!is_null(value))
@@ -135,10 +131,10 @@ static void read_tree(struct reader *r, const struct yaml_tree *t)
     if (root->kind == ITEM_MAP)
         read_entries(r, NULL, root);
     else if (!is_null(root))
-        mistake_at(r, root, "is no mapping: write lines of the form \"key: value\"");
+        mistake_at(r, root, "the file is not a mapping: write lines of the form \"key: value\"");
     if (t->n > 1) {
         cleanup_free char *where = at_line(r, t->documents[1].line);
-        config_mistake(r->loading, where, "a second document begins here: a config file has one");
+        config_mistake(r->loading, where, "a second YAML document begins here: keep one document");
     }
 }
 
@@ -152,7 +148,7 @@ void config_read_file(struct config_loading *l)
         read_tree(&r, t);
     } else if (line) {
         cleanup_free char *where = at_line(&r, line);
-        config_mistake(l, where, "is no YAML: %s", err.text);
+        config_mistake(l, where, "the file is not valid YAML: %s", err.text);
     } else {
         config_mistake(l, l->path, "%s", err.text);
     }

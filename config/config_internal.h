@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_internal.h - what config_keys.c (table, values), config_file.c (YAML) and config.c
- * (loading) share.
+ * config_internal.h - what config_keys.c (table and values), config_file.c (YAML) and config.c
+ * (loading) share. A load runs in one thread.
  */
 #ifndef MUSTER_CONFIG_CONFIG_INTERNAL_H
 #define MUSTER_CONFIG_CONFIG_INTERNAL_H
@@ -10,44 +10,46 @@
 
 #define CONFIG_MAX_KEYS 40
 
-/* What the entries of a list are. */
+/* The entries of a list, named for messages. */
 struct config_entry {
-    const char *item;                                /* for people: "the name of a scheduler" */
+    const char *item;                                /* one entry: "a schedulerName" */
+    const char *list;                                /* all: "a list of schedulerNames" */
     int (*check)(const char *text, struct err *err); /* NULL: any text */
 };
-/* NULL: values of this type are no lists. */
+/* NULL: values of this type are not lists. */
 const struct config_entry *config_entry(enum config_type type);
 
 /* A load in progress. */
 struct config_loading {
     struct config *config;
     const char *path;
-    /* Where each setting was made, "FILE:LINE" or "--flag"; NULL: nowhere. */
+    /* Where each setting was set, "FILE:LINE" or "--flag"; NULL: not set. */
     char *where[CONFIG_MAX_KEYS];
     struct buf *mistakes;
     bool failed;
 };
 
-/* Writes "WHERE: " and the text as a line to the mistakes. */
+/* Appends the line "WHERE: TEXT" to the mistakes. */
 void config_mistake(struct config_loading *l, const char *where, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-/* Judges and stores one value, and remembers where it was made. Lists are given in pieces. */
+/* Checks and stores the value, and records where it was set. A list has n values, others one. */
 void config_set(struct config_loading *l, const struct config_key *key, const char *where,
                 const char *const *values, size_t n);
-/* The same of one text: entries of lists have commas between them. */
+/* The same from one text. The entries of a list are separated by commas. */
 void config_set_text(struct config_loading *l, const struct config_key *key, const char *where,
                      const char *text);
-/* Where the value is. */
+/* The field of the setting in the struct. */
 void *config_field(const struct config *c, const struct config_key *key);
-/* The value that the table says, and its end. */
+/* Sets the default of the table; frees the value. */
 void config_set_initial(struct config *c, const struct config_key *key);
 void config_clear(struct config *c, const struct config_key *key);
-/* The key of that name; NULL after reporting it as unknown with a guess. */
+/* The key with this name. If there is none, reports a mistake, with the nearest name, and returns
+ * NULL. */
 const struct config_key *config_key_find(struct config_loading *l, const char *where,
                                          const char *name);
-/* Keys of that name are in a section of their own: "gates.enabled". */
+/* Whether there are keys in a section of this name: "gates" for "gates.enabled". */
 bool config_is_section(const char *name);
-/* Reads the file into the loading. */
+/* Reads the file of the load. */
 void config_read_file(struct config_loading *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys.c - the table of settings, and what their values may be.
+ * config_keys.c - the table of settings, and the checks of single values.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,94 +32,156 @@ static int check_workload(const char *text, struct err *err)
     return 0;
 }
 
+static int check_grant(const char *text, struct err *err)
+{
+    const char *colon = strchr(text, ':');
+    if (!colon || colon == text || !colon[1] || strchr(colon + 1, ':'))
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" is not a queue and a namespace: write QUEUE:NAMESPACE, such as "
+                       "training:ml, or QUEUE:* for all namespaces",
+                       text);
+    return 0;
+}
+
 const struct config_entry *config_entry(enum config_type type)
 {
     static const struct config_entry entries[] = {
-        [CONFIG_SCHEDULERS] = {"the name of a scheduler", NULL},
-        [CONFIG_NAMESPACES] = {"the name of a namespace", NULL},
-        [CONFIG_WORKLOADS] = {"a kind of workload", check_workload},
+        [CONFIG_SCHEDULERS] = {"a schedulerName", "a list of schedulerNames", NULL},
+        [CONFIG_NAMESPACES] = {"a namespace", "a list of namespaces", NULL},
+        [CONFIG_WORKLOADS] = {"a kind of workload", "a list of kinds of workloads", check_workload},
+        [CONFIG_GRANTS] = {"a queue and a namespace", "a list of queues and namespaces",
+                           check_grant},
     };
     return type < ARRAY_SIZE(entries) && entries[type].item ? &entries[type] : NULL;
 }
 
 #define AT(field) offsetof(struct config, field)
 static const struct config_key keys[] = {
-    {"listen", "listen", CONFIG_ADDRESS, AT(listen), "127.0.0.1:9910", 0, 0, NULL,
-     "where kube-scheduler reaches the verbs"},
-    {"opsListen", "ops-listen", CONFIG_ADDRESS, AT(ops_listen), "127.0.0.1:9911", 0, 0, NULL,
-     "where metrics, health and the API are"},
-    {"kubeconfig", "kubeconfig", CONFIG_TEXT, AT(kubeconfig), NULL, 0, 0, NULL,
-     "kubeconfig file; without it the pod's service account"},
-    {"logLevel", "log-level", CONFIG_CHOICE, AT(log_level), "info", 0, 0, log_levels,
-     "error, warning, info or debug"},
-    {"logFormat", "log-format", CONFIG_CHOICE, AT(log_format), "text", 0, 0, log_formats,
-     "text or json"},
-    {"holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100), SEC(3600), NULL,
-     "longest time a bind call is held"},
-    {"assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0, SEC(60), NULL,
-     "how long members that do not exist yet are planned for after the last one came; 0: not"},
-    {"httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION, AT(http_timeout), "30", SEC(1),
-     SEC(7200), NULL, "httpTimeout as registered with kube-scheduler"},
-    {"scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION, AT(schedule_timeout),
-     "60", SEC(1), SEC(604800), NULL, "length of an attempt where the PodGroup says none"},
-    {"maxScheduleTimeoutSeconds", "max-schedule-timeout-seconds", CONFIG_DURATION,
+    {ABOUT_ACCESS, "listen", "listen", CONFIG_ADDRESS, AT(listen), "127.0.0.1:9910", 0, 0, NULL,
+     "address of the extender port, which kube-scheduler calls"},
+    {ABOUT_ACCESS, "opsListen", "ops-listen", CONFIG_ADDRESS, AT(ops_listen), "127.0.0.1:9911", 0,
+     0, NULL, "address of the ops port, which serves metrics, health checks and the API"},
+    {ABOUT_ACCESS, "kubeconfig", "kubeconfig", CONFIG_TEXT, AT(kubeconfig), NULL, 0, 0, NULL,
+     "path of a kubeconfig file. If not set, muster uses the service account of its pod"},
+    {ABOUT_LOG, "logLevel", "log-level", CONFIG_CHOICE, AT(log_level), "info", 0, 0, log_levels,
+     "least severe log lines to write: error, warning, info or debug"},
+    {ABOUT_LOG, "logFormat", "log-format", CONFIG_CHOICE, AT(log_format), "text", 0, 0, log_formats,
+     "format of the log: text or json"},
+    {ABOUT_HOLDS, "holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100),
+     SEC(3600), NULL,
+     "longest time in seconds to hold a bind call. At least 5 less than httpTimeoutSeconds"},
+    {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
+     SEC(60), NULL,
+     "how long, in seconds, to reserve room for pods that are not created yet, counted from the "
+     "newest pod (0 disables)"},
+    {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
+     AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
+     "httpTimeout of muster's extender in kube-scheduler's configuration, in seconds"},
+    {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
+     AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
+     "timeout in seconds of an attempt, if neither the PodGroup nor its dialect sets one"},
+    {ABOUT_ATTEMPTS, "maxScheduleTimeoutSeconds", "max-schedule-timeout-seconds", CONFIG_DURATION,
      AT(max_schedule_timeout), "3600", SEC(1), SEC(604800), NULL,
-     "longest attempt that a PodGroup may ask for"},
-    {"backoffSeconds", "backoff-seconds", CONFIG_DURATION, AT(backoff), "5", MSEC(100), SEC(86400),
-     NULL, "first wait after a failed attempt"},
-    {"maxBackoffSeconds", "max-backoff-seconds", CONFIG_DURATION, AT(max_backoff), "300", MSEC(100),
-     SEC(86400), NULL, "longest wait after failed attempts"},
-    {"reasonRefreshSeconds", "reason-refresh-seconds", CONFIG_DURATION, AT(reason_refresh), "30",
-     MSEC(100), SEC(86400), NULL, "shortest time between two texts for the same waiting pods"},
-    {"requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION, AT(request_timeout), "10",
-     MSEC(100), SEC(3600), NULL,
-     "longest time a client may take to send headers, then a body, then to read the reply"},
-    {"starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300", 0,
-     SEC(2592000), NULL, "a gang that waits so long has freed capacity kept for it; 0: never"},
-    {"strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
-     "true: nothing goes ahead of a waiting gang that comes before it"},
-    {"trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL, AT(trust_group_priority),
+     "longest timeout in seconds that a PodGroup may set for an attempt"},
+    {ABOUT_ATTEMPTS, "backoffSeconds", "backoff-seconds", CONFIG_DURATION, AT(backoff), "5",
+     MSEC(100), SEC(86400), NULL,
+     "pause in seconds after the first failed attempt of a gang. Each further failure doubles it"},
+    {ABOUT_ATTEMPTS, "maxBackoffSeconds", "max-backoff-seconds", CONFIG_DURATION, AT(max_backoff),
+     "300", MSEC(100), SEC(86400), NULL, "longest pause in seconds after a failed attempt"},
+    {ABOUT_LOG, "reasonRefreshSeconds", "reason-refresh-seconds", CONFIG_DURATION,
+     AT(reason_refresh), "30", MSEC(100), SEC(86400), NULL,
+     "shortest time in seconds between updates of the message on waiting pods, while the reason "
+     "stays the same. The first updates may be faster"},
+    {ABOUT_LIMITS, "requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION,
+     AT(request_timeout), "10", MSEC(100), SEC(3600), NULL,
+     "time limit in seconds for each part of a request: sending the headers, sending the body, and "
+     "reading the reply"},
+    {ABOUT_ORDER, "starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300",
+     0, SEC(2592000), NULL,
+     "waiting time in seconds after which muster sets capacity aside for a gang (0 disables)"},
+    {ABOUT_ORDER, "strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
+     "true: only gangs and pods of higher priority may pass the first waiting gang"},
+    {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
+     AT(trust_group_priority), "false", 0, 0, NULL,
+     "true: a PodGroup's priority counts between namespaces too, even if it is higher than the "
+     "priority of its pods"},
+    {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
+     "complete", 0, 0, failed_commits,
+     "if the API server refuses a Binding of a commit: complete (place the refused members again, "
+     "before other gangs) or evict (evict the members that the commit has bound)"},
+    {ABOUT_HOLDS, "belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
+     below_minimums,
+     "how to schedule replacements for lost members: leave (one by one) or requeue (together, when "
+     "enough members exist for the minimum)"},
+    {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
+     "when to nominate members to their planned nodes: auto (if it saves time), always, or never "
+     "(only if a member cannot reach its node otherwise)"},
+    {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
+     NULL,
+     "true: commit a gang when its first member is at bind, if muster knows all rules that apply "
+     "to "
+     "the gang. Requires kubeSchedulerConfig"},
+    {ABOUT_SCHEDULER, "kubeSchedulerConfig", "kube-scheduler-config", CONFIG_TEXT,
+     AT(kube_scheduler_config), NULL, 0, 0, NULL,
+     "path of the KubeSchedulerConfiguration file that kube-scheduler uses. If not set, muster "
+     "assumes kube-scheduler's defaults"},
+    {ABOUT_HOLDS, "maxHolds", "max-holds", CONFIG_COUNT, AT(max_holds), "10000", 1, 500000, NULL,
+     "largest number of bind calls to hold at once, for all gangs together"},
+    {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
+     AT(commit_batch_threshold), "500", 0, 500000, NULL,
+     "if at least this many refused pods wait, complete gangs commit together (0 disables)"},
+    {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
+     NULL,
+     "largest body in MiB of a request on the extender port. With "
+     "nodeCacheCapable: false, 5,000 nodes can take 70 MiB"},
+    {ABOUT_LIMITS, "connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit),
+     "16384", 128, 1000000, NULL,
+     "largest number of connections on the extender port, including those of held bind calls"},
+    {ABOUT_SCHEDULER, "schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names),
+     NULL, 0, 0, NULL,
+     "muster schedules only pods with one of these schedulerNames. If empty, muster schedules all "
+     "pods"},
+    {ABOUT_GATES, "gates.enabled", "gates-enabled", CONFIG_BOOL, AT(gates), "false", 0, 0, NULL,
+     "true: pods keep the scheduling gate muster.dev/plan until their gang has a plan. false: "
+     "muster "
+     "removes this gate from all pods"},
+    {ABOUT_GATES, "gates.showToAutoscaler", "gates-show-to-autoscaler", CONFIG_BOOL, AT(gates_show),
      "false", 0, 0, NULL,
-     "true: the priority of a PodGroup counts everywhere, even above that of its pods"},
-    {"onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit), "complete", 0, 0,
-     failed_commits, "complete (elsewhere, first in line) or evict (what it bound)"},
-    {"belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
-     below_minimums, "leave (replacements pass singly) or requeue (they wait for the minimum)"},
-    {"steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
-     "nominate members to their planned nodes: auto (where it pays), always or never"},
-    {"expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0, NULL,
-     "true: the first member at bind is enough where muster knows all of kube-scheduler's rules"},
-    {"kubeSchedulerConfig", "kube-scheduler-config", CONFIG_TEXT, AT(kube_scheduler_config), NULL,
+     "true: muster also removes the gate from gangs that lack room, so that a cluster autoscaler "
+     "sees their pods"},
+    {ABOUT_PODGROUPS, "createPodGroups", "create-pod-groups", CONFIG_BOOL, AT(create_pod_groups),
+     "true", 0, 0, NULL, "true: muster creates PodGroups for pods that have none"},
+    {ABOUT_PODGROUPS, "podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS,
+     AT(pod_group_schedulers), "kai-scheduler,volcano,muster", 0, 0, NULL,
+     "muster creates PodGroups for pods with one of these schedulerNames. Other pods get a "
+     "PodGroup "
+     "only if an annotation asks for it"},
+    {ABOUT_PODGROUPS, "podGroupNamespaces", "pod-group-namespaces", CONFIG_NAMESPACES,
+     AT(pod_group_namespaces), NULL, 0, 0, NULL,
+     "namespaces in which muster creates PodGroups. If empty, all namespaces"},
+    {ABOUT_PODGROUPS, "podGroupExcludedNamespaces", "pod-group-excluded-namespaces",
+     CONFIG_NAMESPACES, AT(pod_group_excluded_namespaces), "kube-system", 0, 0, NULL,
+     "namespaces in which muster never creates PodGroups. If empty, no namespace is excluded"},
+    {ABOUT_PODGROUPS, "podGroupDialect", "pod-group-dialect", CONFIG_CHOICE, AT(pod_group_dialect),
+     "kai", 0, 0, config_dialects,
+     "dialect of the PodGroups that muster creates, if a pod does not select one: kai, volcano, "
+     "x-k8s or sigs"},
+    {ABOUT_QUEUES, "queueNamespaces", "queue-namespaces", CONFIG_GRANTS, AT(queue_namespaces), NULL,
      0, 0, NULL,
-     "the KubeSchedulerConfiguration file that kube-scheduler runs with; expressLane needs it"},
-    {"maxHolds", "max-holds", CONFIG_COUNT, AT(max_holds), "10000", 1, 500000, NULL,
-     "bind calls held at once, over all gangs"},
-    {"commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT, AT(commit_batch_threshold),
-     "500", 0, 500000, NULL,
-     "when so many pods wait that were refused, complete gangs commit together; 0: never"},
-    {"maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048, NULL,
-     "largest request; 5,000 whole nodes (nodeCacheCapable: false) are about 70"},
-    {"connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit), "16384", 128,
-     1000000, NULL, "connections of the verbs listener, held binds included"},
-    {"schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names), NULL, 0, 0, NULL,
-     "schedulers whose pods are muster's; none named: all"},
-    {"gates.enabled", "gates-enabled", CONFIG_BOOL, AT(gates), "false", 0, 0, NULL,
-     "true: pods with the scheduling gate muster.dev/plan keep it until their gang has a plan"},
-    {"gates.showToAutoscaler", "gates-show-to-autoscaler", CONFIG_BOOL, AT(gates_show), "false", 0,
-     0, NULL, "true: gangs that lack room lose the gate, so that an autoscaler sees them"},
-    {"createPodGroups", "create-pod-groups", CONFIG_BOOL, AT(create_pod_groups), "true", 0, 0, NULL,
-     "false: no PodGroups are created for pods that have none"},
-    {"podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS, AT(pod_group_schedulers),
-     "kai-scheduler,volcano,muster", 0, 0, NULL, "schedulers whose pods get a PodGroup unasked"},
-    {"podGroupNamespaces", "pod-group-namespaces", CONFIG_NAMESPACES, AT(pod_group_namespaces),
-     NULL, 0, 0, NULL, "namespaces in which PodGroups are created; none named: all"},
-    {"podGroupExcludedNamespaces", "pod-group-excluded-namespaces", CONFIG_NAMESPACES,
-     AT(pod_group_excluded_namespaces), "kube-system", 0, 0, NULL,
-     "namespaces in which no PodGroups are created"},
-    {"podGroupDialect", "pod-group-dialect", CONFIG_CHOICE, AT(pod_group_dialect), "kai", 0, 0,
-     config_dialects, "kai, volcano, x-k8s or sigs, for pods that ask for none"},
-    {"workloads", "workloads", CONFIG_WORKLOADS, AT(workloads), NULL, 0, 0, NULL,
-     "kinds to create PodGroups for: API-VERSION/KIND:PATH-OF-PODS[:PATH-OF-MINIMUM]"},
+     "which namespaces may use which queues, as QUEUE:NAMESPACE or QUEUE:*. A queue that the list "
+     "does not name is open to all namespaces"},
+    {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
+     AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
+     "half-life in seconds of a queue's credit, which orders queues whose gangs are larger than "
+     "their share, and of its past use"},
+    {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
+     AT(queue_time_factor), "0", 0, 1000, NULL,
+     "how much past use changes a queue's weight, in percent (0 disables time-based fair share)"},
+    {ABOUT_QUEUES, "maxMetricsQueues", "max-metrics-queues", CONFIG_COUNT, AT(max_metrics_queues),
+     "200", 0, 1000, NULL,
+     "largest number of queues that have metrics of their own (0 disables these metrics)"},
+    {ABOUT_PODGROUPS, "workloads", "workloads", CONFIG_WORKLOADS, AT(workloads), NULL, 0, 0, NULL,
+     "more kinds of workloads, each as API-VERSION/KIND:PATH-OF-REPLICAS[:PATH-OF-MINIMUM]"},
 };
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_MAX_KEYS, "CONFIG_MAX_KEYS is too small");
 
@@ -164,7 +226,7 @@ int config_address(const char *text, char **ret_host, int *ret_port, struct err 
     long port = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : -1;
     if (port < 0 || port > 65535 || *end)
         return err_set(err, ERR_INVALID,
-                       "\"%s\" is no address: write ADDR:PORT, such as 127.0.0.1:9910 or "
+                       "\"%s\" is not an address: write ADDR:PORT, such as 127.0.0.1:9910 or "
                        "[::1]:9910",
                        text);
     bool v6 = text[0] == '[' && colon > text + 1 && colon[-1] == ']';
@@ -173,8 +235,8 @@ int config_address(const char *text, char **ret_host, int *ret_port, struct err 
     unsigned char scratch[sizeof(struct in6_addr)];
     if (inet_pton(v6 ? AF_INET6 : AF_INET, host, scratch) != 1)
         return err_set(err, ERR_INVALID,
-                       "\"%s\" is no IP address: write one, such as 127.0.0.1 (this machine "
-                       "only), 0.0.0.0 (everywhere) or [::1]",
+                       "\"%s\" is not an IP address: write one, such as 127.0.0.1 (this machine "
+                       "only), 0.0.0.0 (all interfaces) or [::1]",
                        host);
     *ret_host = STEAL(host);
     *ret_port = (int)port;
@@ -187,7 +249,9 @@ static int set_count(const struct config_key *key, const char *text, int64_t *re
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (end == text || *end || errno)
-        return err_set(err, ERR_INVALID, "\"%s\" is no whole number", text);
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" is not a whole number: write a number from %" PRId64 " to %" PRId64,
+                       text, key->min, key->max);
     if (n < key->min || n > key->max)
         return err_set(err, ERR_INVALID,
                        "%s is out of range: write a number from %" PRId64 " to %" PRId64, text,
@@ -203,7 +267,8 @@ static int set_duration(const struct config_key *key, const char *text, usec_t *
     if (duration_parse(text, &value, err) < 0)
         return -1;
     if (value < key->min || value > key->max)
-        return err_set(err, ERR_INVALID, "%s is out of range: write %.10g to %.10g seconds", text,
+        return err_set(err, ERR_INVALID,
+                       "%s is out of range: write a value from %.10g to %.10g seconds", text,
                        (double)key->min / 1e6, (double)key->max / 1e6);
     *ret = value;
     return 0;
@@ -224,15 +289,16 @@ static int set_choice(const struct config_key *key, const char *text, int64_t *r
             return 0;
         }
     }
-    cleanup_buf struct buf words = BUF_INIT;
-    put_choices(&words, key->choices);
-    return err_set(err, ERR_INVALID, "\"%s\" is not one of: %s", text, buf_str(&words));
+    cleanup_buf struct buf choices = BUF_INIT;
+    put_choices(&choices, key->choices);
+    return err_set(err, ERR_INVALID, "\"%s\" is not a valid value: write %s", text,
+                   buf_str(&choices));
 }
 
 static int set_bool(const char *text, bool *ret, struct err *err)
 {
     if (!str_eq(text, "true") && !str_eq(text, "false"))
-        return err_set(err, ERR_INVALID, "\"%s\" is neither true nor false", text);
+        return err_set(err, ERR_INVALID, "\"%s\" is not a valid value: write true or false", text);
     *ret = str_eq(text, "true");
     return 0;
 }
@@ -254,7 +320,7 @@ static int set_one(const struct config_key *key, void *at, const char *text, str
         if (config_address(text, &host, &port, err) < 0)
             return -1;
     } else if (!*text) {
-        return err_set(err, ERR_INVALID, "is empty: write a value or leave the key out");
+        return err_set(err, ERR_INVALID, "the value is empty: write a value, or remove the key");
     }
     free(*string);
     *string = xstrdup(text);
@@ -278,7 +344,7 @@ static int set_list(const struct config_key *key, struct config_list *list,
             return err_set(err, ERR_INVALID, "an entry is empty: write %s", entry->item);
         for (size_t j = 0; j < i; j++)
             if (str_eq(values[i], values[j]))
-                return err_set(err, ERR_INVALID, "\"%s\" is there twice: write it once", values[i]);
+                return err_set(err, ERR_INVALID, "\"%s\" is listed twice: keep one", values[i]);
         if (entry->check && entry->check(values[i], err) < 0)
             return -1;
     }
@@ -372,6 +438,6 @@ const struct config_key *config_key_find(struct config_loading *l, const char *w
     if (nearest)
         config_mistake(l, where, "%s: unknown key; did you mean %s?", name, nearest->name);
     else
-        config_mistake(l, where, "%s: unknown key; \"muster serve --help\" lists them all", name);
+        config_mistake(l, where, "%s: unknown key; \"muster serve --help\" lists all keys", name);
     return NULL;
 }

@@ -20,7 +20,7 @@ static bool made_of(const char *text, const char *letters)
     return *text && strspn(text, letters) == strlen(text);
 }
 
-/* "spec.groups[*].replicas", "spec.tasks.*.replicas": keys with dots between them. */
+/* Keys separated by dots: "spec.groups[*].replicas", "spec.tasks.*.replicas". */
 static int check_path(const char *text, const char *path, struct err *err)
 {
     cleanup_free char *copy = xstrdup(path);
@@ -31,8 +31,8 @@ static int check_path(const char *text, const char *path, struct err *err)
             key[len - 3] = '\0';
         if (strcmp(key, "*") != 0 && !made_of(key, LETTERS DIGITS "-_"))
             return err_set(err, ERR_INVALID,
-                           "\"%s\": \"%s\" is no path of a field: write one such as spec.workers, "
-                           "spec.groups[*].replicas or spec.tasks.*.replicas",
+                           "\"%s\": \"%s\" is not the path of a field: write a path such as "
+                           "spec.workers, spec.groups[*].replicas or spec.tasks.*.replicas",
                            text, path);
     }
     return 0;
@@ -50,10 +50,12 @@ static int check(const char *text, const struct config_workload *w, struct err *
 {
     if (!w->api_version || !w->replicas || !is_api_version(w->api_version) ||
         !made_of(w->kind, LETTERS DIGITS))
-        return err_set(err, ERR_INVALID,
-                       "\"%s\" is no workload: write API version, kind, path of the number of pods "
-                       "and, if there is one, path of the minimum, such as " EXAMPLE,
-                       text);
+        return err_set(
+            err, ERR_INVALID,
+            "\"%s\" is not a kind of workload: write the API version, the kind, the path of "
+            "the number of pods and, if there is one, the path of the minimum, such "
+            "as " EXAMPLE,
+            text);
     if (check_path(text, w->replicas, err) < 0)
         return -1;
     return w->minimum ? check_path(text, w->minimum, err) : 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is judged here comes from kube-scheduler's side of the contract: an extender entry that
- * parses may still lose gangs (ignorable), lose replies (httpTimeout) or hide members
- * (managedResources).
+ * An entry that kube-scheduler accepts may still break gangs: it may let kube-scheduler bind
+ * without muster (ignorable), lose replies (httpTimeout) or exclude members (managedResources).
  */
 #include "config/scheduler_config.h"
 
@@ -59,7 +58,7 @@ static const char *text_of(const struct yaml_item *n)
     return n && n->kind == ITEM_SCALAR ? n->text : NULL;
 }
 
-/* Keys and values of a map, else 0. */
+/* The number of keys and values of a map. */
 static size_t entries(const struct yaml_item *map)
 {
     return map && map->kind == ITEM_MAP ? map->n : 0;
@@ -96,12 +95,12 @@ static const struct yaml_item *item(const struct yaml_item *list, size_t i)
 
 /* ---- which extender is muster ---- */
 
-/* A listener on every address is reached over loopback. */
+/* The URL for a kube-scheduler on the same machine: a wildcard address becomes loopback. */
 static char *our_prefix(const struct config *c)
 {
     cleanup_free char *host = NULL;
     int port = 0;
-    config_address(c->listen, &host, &port, NULL); /* checked when it was set */
+    config_address(c->listen, &host, &port, NULL); /* config_load() has checked it */
     bool v6 = strchr(host, ':');
     const char *at = str_eq(host, "0.0.0.0") ? "127.0.0.1" : str_eq(host, "::") ? "::1" : host;
     return xasprintf("http://%s%s%s:%d" SCHEDULER_CONFIG_PATH, v6 ? "[" : "", at, v6 ? "]" : "",
@@ -122,7 +121,7 @@ static char *port_and_path(const char *url)
     return s;
 }
 
-/* By port and path: the host may be a service name or another address of the same machine. */
+/* Compares port and path only: the host may be a service name or another address. */
 static bool is_ours(struct judge *j, const struct yaml_item *extender)
 {
     const char *prefix = get_text(extender, "urlPrefix");
@@ -134,8 +133,8 @@ static bool is_ours(struct judge *j, const struct yaml_item *extender)
 
 /* ---- keys ---- */
 
-/* What kube-scheduler 1.36 knows (k8s.io/kube-scheduler/config/v1 types.go); it reads strictly and
- * does not start on others. */
+/* The keys of kube-scheduler 1.36 (k8s.io/kube-scheduler/config/v1 types.go). kube-scheduler does
+ * not start if the file has other keys. */
 static const char *const root_keys[] = {"apiVersion",
                                         "kind",
                                         "parallelism",
@@ -182,7 +181,6 @@ static bool is_known(const char *const *known, const char *key)
     return false;
 }
 
-/* Keys that are unknown. */
 static void check_keys(struct judge *j, const struct yaml_item *map, const char *const *known,
                        enum severity severity)
 {
@@ -192,8 +190,8 @@ static void check_keys(struct judge *j, const struct yaml_item *map, const char 
         if (!name || is_known(known, name))
             continue;
         const char *near = nearest_key(known, name);
-        finding(j, severity, key, "kube-scheduler knows no key \"%.100s\" here%s%s%s: take it out",
-                name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        finding(j, severity, key, "kube-scheduler does not know the key \"%.100s\" here: %s%s%s",
+                name, near ? "did you mean " : "remove it", near ? near : "", near ? "?" : "");
     }
 }
 
@@ -205,15 +203,15 @@ static void check_verbs(struct judge *j, const struct yaml_item *e)
         const char *key, *verb, *without;
         enum severity severity;
     } verbs[] = {
-        {"filterVerb", "filter", "members are not steered to their planned nodes", IS_ERROR},
-        {"prioritizeVerb", "prioritize", "GPU pods are not packed", IS_WARNING},
+        {"filterVerb", "filter", "members do not get their planned nodes", IS_ERROR},
+        {"prioritizeVerb", "prioritize", "muster cannot pack GPU pods", IS_WARNING},
         {"preemptVerb", "preempt", "preemption for one pod may break a gang", IS_WARNING},
         {"bindVerb", "bind", "members are bound one by one, not as a gang", IS_ERROR},
     };
     for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
         const char *verb = get_text(e, verbs[i].key);
         if (!verb)
-            finding(j, verbs[i].severity, e, "%s is missing and %s: write \"%s: %s\"", verbs[i].key,
+            finding(j, verbs[i].severity, e, "%s is missing, so %s: write \"%s: %s\"", verbs[i].key,
                     verbs[i].without, verbs[i].key, verbs[i].verb);
         else if (!str_eq(verb, verbs[i].verb))
             finding(j, IS_ERROR, get(e, verbs[i].key),
@@ -224,12 +222,12 @@ static void check_verbs(struct judge *j, const struct yaml_item *e)
         const char *weight = get_text(e, "weight");
         if (!weight || strtol(weight, NULL, 10) <= 0)
             finding(j, IS_ERROR, weight ? get(e, "weight") : e,
-                    "prioritizeVerb needs a positive weight, else kube-scheduler does not start: "
+                    "prioritizeVerb requires a positive weight, or kube-scheduler does not start: "
                     "write \"weight: 10\"");
     }
 }
 
-/* As Go reads it: kube-scheduler takes no bare number and no days. */
+/* kube-scheduler parses durations as Go does: a unit is required, and days are not one. */
 static bool is_go_duration(const char *text)
 {
     size_t n = strlen(text);
@@ -248,16 +246,17 @@ static void check_timeout(struct judge *j, const struct yaml_item *e)
     }
     if (text && !is_go_duration(text))
         finding(j, IS_ERROR, at,
-                "httpTimeout: %.100s is no length of time for kube-scheduler: write \"httpTimeout: "
+                "httpTimeout: %.100s is not a duration for kube-scheduler: write \"httpTimeout: "
                 "%gs\"",
                 text, (double)timeout / 1e6);
     usec_t need = j->config->hold + HOLD_MARGIN;
     if (timeout < need)
-        finding(j, IS_ERROR, at,
-                "httpTimeout %s is %gs, but binds are held up to %gs (holdSeconds): write at least "
-                "\"httpTimeout: %gs\" or lower holdSeconds",
-                text ? "" : "is missing and so", (double)timeout / 1e6,
-                (double)j->config->hold / 1e6, (double)need / 1e6);
+        finding(
+            j, IS_ERROR, at,
+            "httpTimeout is %gs%s, but muster holds bind calls for up to %gs (holdSeconds): write "
+            "at least \"httpTimeout: %gs\", or lower holdSeconds",
+            (double)timeout / 1e6, text ? "" : " by default", (double)j->config->hold / 1e6,
+            (double)need / 1e6);
 }
 
 static void check_ours(struct judge *j, const struct yaml_item *e)
@@ -270,18 +269,18 @@ static void check_ours(struct judge *j, const struct yaml_item *e)
                 "write \"ignorable: false\"");
     if (!get_bool(e, "nodeCacheCapable"))
         finding(j, IS_WARNING, get(e, "nodeCacheCapable") ? get(e, "nodeCacheCapable") : e,
-                "without nodeCacheCapable every call carries whole nodes, 1,000 times the bytes: "
-                "write \"nodeCacheCapable: true\"");
+                "without nodeCacheCapable, calls contain complete nodes instead of names, about "
+                "1,000 times as many bytes: write \"nodeCacheCapable: true\"");
     const struct yaml_item *managed = get(e, "managedResources");
     if (length(managed) > 0)
         finding(j, IS_WARNING, managed,
-                "managedResources hides pods that ask for none of these from muster: members of a "
-                "gang without them are never seen; leave it out");
+                "kube-scheduler does not call muster for pods that request none of the "
+                "managedResources, and binds such members one by one: remove managedResources");
     if (get_bool(e, "enableHTTPS")) {
         const struct yaml_item *tls = get(e, "tlsConfig");
         if (!get_text(tls, "caFile") && !get_text(tls, "caData"))
             finding(j, IS_ERROR, get(e, "enableHTTPS"),
-                    "enableHTTPS without a CA: kube-scheduler then trusts every server: write "
+                    "enableHTTPS without a CA lets kube-scheduler trust every server: write "
                     "tlsConfig.caFile or tlsConfig.caData");
     }
 }
@@ -309,7 +308,8 @@ static void check_extenders(struct judge *j, const struct yaml_item *root,
     for (size_t i = 0; i < length(list); i++) {
         const struct yaml_item *e = item(list, i);
         if (e->kind != ITEM_MAP) {
-            finding(j, IS_ERROR, e, "an entry of extenders is no mapping");
+            finding(j, IS_ERROR, e,
+                    "an entry of extenders is not a mapping: write its keys, such as urlPrefix");
             continue;
         }
         check_duplicates(j, e);
@@ -321,8 +321,8 @@ static void check_extenders(struct judge *j, const struct yaml_item *root,
         if (get_text(e, "bindVerb")) {
             if (binder)
                 finding(j, IS_ERROR, get(e, "bindVerb"),
-                        "a second extender with a bindVerb (the first is in line %zu): "
-                        "kube-scheduler allows one; take this one out",
+                        "a second extender has a bindVerb (the first is in line %zu), but "
+                        "kube-scheduler allows only one: remove this one",
                         binder->line);
             else
                 binder = e;
@@ -350,25 +350,25 @@ static void check_profiles(struct judge *j, const struct yaml_item *list)
         check_keys(j, profile, profile_keys, IS_ERROR);
         if (!name && length(list) > 1)
             finding(j, IS_ERROR, profile,
-                    "a profile without schedulerName beside others: kube-scheduler does not start: "
-                    "name it");
+                    "a profile has no schedulerName, but there are several profiles, so "
+                    "kube-scheduler does not start: add a schedulerName");
         for (size_t k = 0; name && k < i; k++) {
             const struct yaml_item *other = get(item(list, k), "schedulerName");
             if (str_eq(text_of(other), name))
                 finding(j, IS_ERROR, get(profile, "schedulerName"),
-                        "schedulerName %s is there twice, first in line %zu: kube-scheduler does "
-                        "not start: keep one",
+                        "two profiles have schedulerName %s (the first is in line %zu), so "
+                        "kube-scheduler does not start: keep one",
                         name, other->line);
         }
     }
 }
 
-/* ---- rules that kube-scheduler runs without ---- */
+/* ---- disabled rules ---- */
 
 const char *const scheduler_config_rules[] = {"NodeUnschedulable", "NodeAffinity",
                                               "TaintToleration", NULL};
 
-/* Whether plugins.<point>.<list> names the plugin, or all of them. */
+/* Whether plugins.<point>.<list> contains the plugin, or, with or_all, "*". */
 static bool names_plugin(const struct yaml_item *plugins, const char *point, const char *list,
                          const char *name, bool or_all)
 {
@@ -381,7 +381,7 @@ static bool names_plugin(const struct yaml_item *plugins, const char *point, con
     return false;
 }
 
-/* What is enabled by name goes before what is disabled, and a point before multiPoint. */
+/* "enabled" by name overrides "disabled", and an extension point overrides multiPoint. */
 static bool filters_without(const struct yaml_item *plugins, const char *name)
 {
     if (names_plugin(plugins, "filter", "enabled", name, false))
@@ -392,7 +392,7 @@ static bool filters_without(const struct yaml_item *plugins, const char *name)
            !names_plugin(plugins, "multiPoint", "enabled", name, false);
 }
 
-/* Of any profile: muster does not ask which one brings a pod. */
+/* Disabled in any profile: muster does not know which profile schedules a pod. */
 static unsigned find_rules_off(const struct yaml_item *profiles)
 {
     unsigned off = 0;
@@ -406,8 +406,7 @@ static unsigned find_rules_off(const struct yaml_item *profiles)
 
 /* ---- the express lane ---- */
 
-/* Arguments of plugins that change what a filter says: the fields that do; NULL: the whole of it.
- */
+/* The plugins that muster knows, and those of their arguments that change a filter. */
 static const struct plugin_rule {
     const char *name;
     const char *fields[3];
@@ -415,10 +414,10 @@ static const struct plugin_rule {
     {"NodeAffinity", {"addedAffinity"}},
     {"NodeResourcesFit", {"ignoredResources", "ignoredResourceGroups"}},
     {"PodTopologySpread", {"defaultConstraints"}},
-    {"InterPodAffinity", {NULL}}, /* scores only, and so the others */
+    {"InterPodAffinity", {NULL}}, /* these arguments change only scores */
     {"NodeResourcesBalancedAllocation", {NULL}},
     {"DefaultPreemption", {NULL}},
-    {"VolumeBinding", {NULL}}, /* pods with volumes do not take the lane */
+    {"VolumeBinding", {NULL}}, /* pods with volumes do not take the express lane */
     {"DynamicResources", {NULL}},
 };
 
@@ -433,23 +432,21 @@ static void check_plugin_config(struct judge *j, const struct yaml_item *list)
                 rule = &plugin_rules[k];
         if (!rule)
             finding(j, IS_ERROR, entry,
-                    "expressLane: muster does not know what the arguments of %.100s mean: take "
-                    "them out, "
+                    "expressLane: muster does not know the arguments of %.100s: remove them, "
                     "or set expressLane to false",
                     name ? name : "a plugin without a name");
         for (size_t k = 0; rule && k < ARRAY_SIZE(rule->fields) && rule->fields[k]; k++) {
             const struct yaml_item *at = get(get(entry, "args"), rule->fields[k]);
             if (at)
                 finding(j, IS_ERROR, at,
-                        "expressLane: %s of %s is a rule about nodes that muster does not know: "
-                        "take it "
-                        "out, or set expressLane to false",
+                        "expressLane: %s of %s is a rule that muster does not know: remove it, or "
+                        "set expressLane to false",
                         rule->fields[k], name);
         }
     }
 }
 
-/* Scores are nobody's concern; any other extension point may refuse nodes. */
+/* Plugins at any extension point except scores may refuse nodes. */
 static void check_plugins(struct judge *j, const struct yaml_item *plugins)
 {
     static const char *const harmless[] = {"score", "preScore", NULL};
@@ -457,15 +454,13 @@ static void check_plugins(struct judge *j, const struct yaml_item *plugins)
         const struct yaml_item *key = yaml_item_real(plugins->items[i]);
         if (!is_known(harmless, text_of(key) ? text_of(key) : ""))
             finding(j, IS_ERROR, key,
-                    "expressLane: plugins.%.100s: a profile with plugins of its own may refuse "
-                    "nodes by "
-                    "rules that muster does not know: take it out, or set expressLane to false",
+                    "expressLane: plugins.%.100s may add or remove rules, and muster does not know "
+                    "them: remove it, or set expressLane to false",
                     text_of(key) ? text_of(key) : "?");
     }
 }
 
-/* Whatever kube-scheduler places must come to muster's bind verb, and be filtered by its own
- * default rules alone. */
+/* All pods must bind through muster, and kube-scheduler may use only its default rules. */
 static void check_express(struct judge *j, const struct yaml_item *root)
 {
     const struct yaml_item *list = get(root, "extenders"), *profiles = get(root, "profiles");
@@ -475,12 +470,12 @@ static void check_express(struct judge *j, const struct yaml_item *root)
             finding(
                 j, IS_ERROR, e,
                 "expressLane: another extender filters nodes by rules that muster does not know: "
-                "take it out, or set expressLane to false");
+                "remove it, or set expressLane to false");
         if (is_ours(j, e) && length(get(e, "managedResources")) > 0)
             finding(
                 j, IS_ERROR, e,
-                "expressLane: with managedResources not every pod binds through muster: take it "
-                "out, or set expressLane to false");
+                "expressLane: with managedResources, not every pod binds through muster: remove "
+                "managedResources, or set expressLane to false");
     }
     for (size_t i = 0; i < length(profiles); i++) {
         const struct yaml_item *profile = item(profiles, i);
@@ -495,7 +490,7 @@ static bool is_hundred(const struct yaml_item *map, bool otherwise)
     return text ? str_eq(text, "100") : otherwise;
 }
 
-/* A profile's own figure goes before that of all. */
+/* The value of a profile overrides the value at the top level. */
 static bool has_whole_lists(const struct yaml_item *root)
 {
     const struct yaml_item *profiles = get(root, "profiles");
@@ -508,12 +503,13 @@ static bool has_whole_lists(const struct yaml_item *root)
 static void check_document(struct judge *j, const struct yaml_item *root)
 {
     if (!root || root->kind != ITEM_MAP) {
-        finding(j, IS_ERROR, root,
-                "is no KubeSchedulerConfiguration: \"muster scheduler-config\" prints one");
+        finding(
+            j, IS_ERROR, root,
+            "the file is not a KubeSchedulerConfiguration: \"muster scheduler-config\" prints one");
         return;
     }
     check_duplicates(j, root);
-    check_keys(j, root, root_keys, IS_WARNING); /* a newer kube-scheduler may know more */
+    check_keys(j, root, root_keys, IS_WARNING); /* a newer kube-scheduler may have more */
     const char *kind = get_text(root, "kind");
     if (!str_eq(kind, "KubeSchedulerConfiguration"))
         finding(j, IS_ERROR, kind ? get(root, "kind") : root,
@@ -544,7 +540,8 @@ void scheduler_config_check(const char *path, const struct config *config,
         return;
     }
     if (line)
-        buf_printf(&report->text, "%s:%zu: error: is no YAML: %s\n", path, line, err.text);
+        buf_printf(&report->text, "%s:%zu: error: the file is not valid YAML: %s\n", path, line,
+                   err.text);
     else
         buf_printf(&report->text, "%s: error: %s\n", path, err.text);
     report->errors++;
@@ -552,7 +549,7 @@ void scheduler_config_check(const char *path, const struct config *config,
 
 /* ---- printing ---- */
 
-/* Scheduler names are object names: nothing that YAML would read as anything but text. */
+/* A schedulerName has the characters of an object name, so it is safe in YAML. */
 static bool is_scheduler_name(const char *s)
 {
     size_t n = strlen(s);
@@ -563,7 +560,7 @@ static bool is_scheduler_name(const char *s)
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err)
 {
-    /* With these, manifests written for KAI, for Volcano and for the chart run unchanged. */
+    /* With these, manifests for KAI, for Volcano and for the chart run unchanged. */
     static const char *const usual[] = {"default-scheduler", "kai-scheduler", "volcano", "muster"};
     if (n == 0) {
         profiles = usual;
@@ -572,8 +569,8 @@ int scheduler_config_print(const struct config *config, const char *const *profi
     for (size_t i = 0; i < n; i++)
         if (!is_scheduler_name(profiles[i]))
             return err_set(err, ERR_INVALID,
-                           "profile \"%s\" is no scheduler name: write lower-case letters, digits, "
-                           "'-' and '.'",
+                           "profile \"%s\" is not a valid schedulerName: write lower-case letters, "
+                           "digits, '-' and '.'",
                            profiles[i]);
     cleanup_free char *prefix = our_prefix(config);
     buf_printf(out,

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler_config.h - kube-scheduler's own configuration file, as far as it concerns muster:
- * printing one that registers muster, and judging one that somebody wrote.
+ * scheduler_config.h - kube-scheduler's configuration file (KubeSchedulerConfiguration): prints one
+ * that registers muster, and checks an existing one.
  *
- * Pure but for reading the file; any thread.
+ * No state. The check reads the file. Any thread.
  */
 #ifndef MUSTER_CONFIG_SCHEDULER_CONFIG_H
 #define MUSTER_CONFIG_SCHEDULER_CONFIG_H
 
 #include "config/config.h"
 
-/* The path under which the verbs are served; the end of every urlPrefix. */
+/* The path of the verbs, and so the end of the urlPrefix. */
 #define SCHEDULER_CONFIG_PATH "/scheduler"
 
-/* kube-scheduler's plugins whose rules muster holds a bind call against; NULL at the end. */
+/* kube-scheduler's plugins whose rules muster checks at a bind call; NULL at the end. */
 extern const char *const scheduler_config_rules[];
 
 struct scheduler_config_report {
-    struct buf text; /* one line per finding: "FILE:LINE: error|warning: …" */
-    size_t error_at; /* where the first error's line begins */
+    struct buf text; /* a line for each finding: "FILE:LINE: error|warning: …" */
+    size_t error_at; /* offset of the first error's line */
     int errors, warnings;
-    unsigned rules_off; /* 1 << index in scheduler_config_rules: a profile filters without it */
-    bool whole_lists;   /* every node that passes is offered: percentageOfNodesToScore is 100 */
+    unsigned rules_off; /* 1 << index in scheduler_config_rules: disabled in a profile */
+    bool whole_lists;   /* percentageOfNodesToScore is 100: kube-scheduler checks all nodes */
 };
 
 /*
- * Judges a KubeSchedulerConfiguration file against our settings. Everything found is in the
- * report; a file that cannot be read or is no YAML is an error in it. With expressLane it is an
- * error too where kube-scheduler has rules that are not its own defaults. The caller frees text.
+ * Checks a KubeSchedulerConfiguration file against muster's settings. The report also has an error
+ * if the file cannot be read or is not valid YAML, and, with expressLane, for each rule that is not
+ * a default of kube-scheduler. The caller frees the text.
  */
 void scheduler_config_check(const char *path, const struct config *config,
                             struct scheduler_config_report *report);
 
-/* Prints a KubeSchedulerConfiguration for these profiles (n 0: default-scheduler,
- * kai-scheduler, volcano and muster). */
+/* Appends a KubeSchedulerConfiguration with these profiles (n 0: default-scheduler, kai-scheduler,
+ * volcano and muster) to out. -1: a profile is not a valid name. */
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err);
 

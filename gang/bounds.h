@@ -2,23 +2,25 @@
 /*
  * bounds.h - how much of one object muster reads: the table of bounds.
  *
- * Anyone may write an object as large as the API server accepts; it must not slow down others. A
- * gang whose PodGroup or pod exceeds a bound is refused with a sentence that names the object, the
- * field, the count and the bound. kube-scheduler evaluates the rules of a pod without a gang, so
- * muster leaves out what exceeds a bound and still charges the pod. docs/limits.md has the table
- * for users; a test compares the two.
+ * A user may write an object as large as the API server accepts. Such an object must not slow down
+ * other users. If a PodGroup or a member exceeds a bound, muster refuses the gang with a sentence
+ * that names the object, the field, the count and the bound. An ordinary pod that exceeds a bound
+ * is still charged: muster ignores the excess, and kube-scheduler evaluates the pod's rules.
+ * docs/limits.md has the same table for users; a test compares the two.
+ *
+ * Constant data and pure functions: any thread may use them.
  */
 #ifndef MUSTER_GANG_BOUNDS_H
 #define MUSTER_GANG_BOUNDS_H
 
 #include <stddef.h>
 
-/* name, maximum, field, what is counted */
+/* Name, maximum, field, what is counted. The last two form the text of gang_bound_exceeded(). */
 #define GANG_BOUNDS(X)                                                                             \
     X(LABELS, 8192, "metadata.labels of a pod or node", "labels")                                  \
     X(RESOURCES, 64, "spec.containers", "names of resources in requests")                          \
     X(HOST_PORTS, 256, "spec.containers", "host ports")                                            \
-    X(LEDGER_PORTS, 4096, "spec.containers", "host ports, of a pod of no gang")                    \
+    X(LEDGER_PORTS, 4096, "spec.containers", "host ports of an ordinary pod")                      \
     X(NODE_RULES, 128, "spec.nodeSelector and required node affinity",                             \
       "labels, terms and requirements")                                                            \
     X(NODE_VALUES, 1024, "required node affinity", "values")                                       \
@@ -40,7 +42,10 @@
     X(LEVELS, 16, "spec.subGroups", "levels")                                                      \
     X(POLICIES, 16, "spec.subGroupPolicy", "policies")                                             \
     X(POLICY_RULES, 64, "spec.subGroupPolicy", "requirements, values and keys of labels")          \
-    X(PARTS, 1024, "spec.subGroupPolicy", "parts of a policy")
+    X(PARTS, 1024, "spec.subGroupPolicy", "parts of a policy")                                     \
+    X(QUEUE_LEVELS, 64, "a queue", "levels below the cluster")                                     \
+    X(QUEUE_RESOURCES, 64, "spec of a queue", "resources")                                         \
+    X(QUEUE_NAMESPACES, 256, "annotation quota.scheduling.koordinator.sh/namespaces", "namespaces")
 
 enum {
 #define X(name, most, field, counted) BOUND_##name = (most),
@@ -62,8 +67,8 @@ struct gang_bound_row {
 };
 extern const struct gang_bound_row gang_bounds[GANG_BOUND_MAX];
 
-/* Returns an allocated text such as "spec.tolerations: 300 tolerations; muster takes at most
- * 256". */
+/* The text of a refusal for a count of n, such as "spec.tolerations: 300 tolerations; muster takes
+ * at most 256". The caller frees it. */
 char *gang_bound_exceeded(enum gang_bound bound, size_t n);
 
 #endif

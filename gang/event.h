@@ -2,18 +2,18 @@
 /*
  * event.h - every input of the core.
  *
- * Facts events hand over their facts: gang_step() takes what it keeps and leaves NULL. Calls borrow
- * their name lists, which must stay valid until the effects of that step are carried out.
- * gang_event_done() frees what the event still owns.
+ * An event owns its facts. gang_step() takes the facts that it keeps and leaves NULL in their
+ * place. gang_event_done() frees the rest. An event only borrows the list of offered names: the
+ * list must stay valid until the effects of that step are carried out.
  *
- * A call is an extender verb from kube-scheduler. The caller chooses its `id`, which is never 0 and
- * unique among open calls. Exactly one REPLY_* effect answers each call. The core answers filter,
- * prioritize and preempt in the same step, and bind when it has decided.
+ * A call is an extender verb that kube-scheduler calls. The creator of the event chooses its `id`,
+ * which is never 0 and unique among open calls. Exactly one REPLY_* effect answers each call. The
+ * core answers filter, prioritize and preempt in the same step. It may answer bind in a later step.
  */
 #ifndef MUSTER_GANG_EVENT_H
 #define MUSTER_GANG_EVENT_H
 
-#include "gang/facts.h"
+#include "gang/queue_facts.h"
 
 #define GANG_EVENTS(X)                                                                             \
     X(NODE_SET, "a node exists, or changed")                                                       \
@@ -26,17 +26,21 @@
     X(CLASS_GONE, "a PriorityClass was deleted")                                                   \
     X(CLAIM_SET, "a PersistentVolumeClaim exists, or where it may be used changed")                \
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
-    X(SYNCED, "every list was read once: the cluster cache is complete")                           \
-    X(WATCH, "the watch of nodes or of pods fell behind, or has caught up")                        \
+    X(QUEUE_SET, "a queue exists, or changed")                                                     \
+    X(QUEUE_GONE, "a queue was deleted")                                                           \
+    X(NAMESPACE_SET, "a namespace names a queue, or another one")                                  \
+    X(NAMESPACE_GONE, "a namespace was deleted, or names no queue any more")                       \
+    X(SYNCED, "muster has read every list, so the cluster cache is complete")                      \
+    X(WATCH, "the watch of nodes or pods fell behind or caught up")                                \
     X(FILTER, "kube-scheduler calls filter with these nodes")                                      \
     X(PRIORITIZE, "kube-scheduler calls prioritize with these nodes")                              \
     X(PREEMPT, "kube-scheduler calls preempt with these candidate nodes")                          \
     X(BIND, "kube-scheduler calls bind for a pod")                                                 \
     X(CALL_CLOSED, "the peer closed the connection of a held call")                                \
-    X(BIND_DONE, "a Binding that the core requested has a result")                                 \
-    X(POD_READ, "a pod that the core requested was read")                                          \
+    X(BIND_DONE, "the result of a Binding that the core requested")                                \
+    X(POD_READ, "the result of reading a pod, which the core requested")                           \
     X(TICK, "time passed")                                                                         \
-    X(STOP, "the program ends: answer every held call")
+    X(STOP, "the program ends, so every held call must be answered")
 
 enum gang_event_kind {
 #define X(name, help) GANG_EV_##name,
@@ -45,50 +49,64 @@ enum gang_event_kind {
         GANG_EV_MAX
 };
 
-/* The result of a Binding, or of reading a pod. */
+/* The result of a Binding (BIND_DONE) or of reading a pod (POD_READ). */
 enum gang_outcome {
-    OUTCOME_OK,      /* bound to that node (POD_READ: to the node in `node`) */
-    OUTCOME_REFUSED, /* definitely not done, and a retry would not help (POD_READ: no such pod) */
-    OUTCOME_UNCLEAR, /* timeout, reset, conflict or 5xx: possibly done (POD_READ: could not be read)
-                      */
-    OUTCOME_UNBOUND, /* POD_READ only: the pod exists and has no node */
+    OUTCOME_OK,      /* the pod is bound: to the requested node, or (POD_READ) to `node` */
+    OUTCOME_REFUSED, /* BIND_DONE: the pod was not bound, and a retry would not help;
+                        POD_READ: the pod does not exist */
+    OUTCOME_UNCLEAR, /* BIND_DONE: timeout, reset, conflict or 5xx, so the pod may be bound;
+                        POD_READ: the read failed */
+    OUTCOME_UNBOUND, /* POD_READ: the pod exists and has no node */
 };
 
-/* Watches whose lag the core tracks. */
+/* The watches whose lag the core tracks. */
 enum gang_watch { GANG_WATCH_NODES, GANG_WATCH_PODS, GANG_WATCHES };
+
+/* The victims of a preemption on one node. */
+struct gang_victims {
+    const char *const *uids;
+    size_t n;
+};
 
 struct gang_event {
     enum gang_event_kind kind;
     uint64_t id;       /* calls */
-    bool pod_is_known; /* calls: pod is the core's own and borrowed, see gang_core_known_pod() */
+    bool pod_is_known; /* calls: `pod` is borrowed from the core, see gang_core_known_pod() */
     union {
         struct gang_node_facts *node;            /* NODE_SET; owned */
         struct gang_pod_facts *pod;              /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */
         struct gang_group_facts *group;          /* GROUP_SET; owned */
         struct gang_priority_class_facts *class; /* CLASS_SET; owned */
         struct gang_claim_facts *claim;          /* CLAIM_SET; owned */
-        /* NODE_GONE, CLASS_GONE (name), POD_GONE, CLAIM_GONE (ns, name), GROUP_GONE (all); owned */
+        struct gang_queue_facts *queue;          /* QUEUE_SET; owned */
+        struct gang_namespace_facts *namespace;  /* NAMESPACE_SET; owned */
+        /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE (ns, name),
+         * GROUP_GONE, QUEUE_GONE (all); owned */
         struct gang_ref gone;
         struct {
             enum gang_watch of;
-            bool behind; /* else it has caught up; a watch without any WATCH event counts so too */
+            bool behind; /* false: the watch caught up, which is also the initial state */
         } watch;         /* WATCH */
         struct {
             char *ns, *name, *uid, *node; /* BIND; owned */
         } bind;
         struct {
             char *uid;  /* owned */
-            char *node; /* owned; requested (BIND_DONE) or actual node (POD_READ); may be NULL */
-            char *text; /* owned; an explanation for people; may be NULL */
+            char *node; /* owned; BIND_DONE: the requested node; POD_READ: the actual one; may be
+                           NULL */
+            char *text; /* owned; why it failed; may be NULL */
             enum gang_outcome outcome;
         } result; /* BIND_DONE, POD_READ */
     };
     /* FILTER, PRIORITIZE, PREEMPT: the nodes offered; borrowed. */
     const char *const *names;
     size_t n_names;
+    const struct gang_victims
+        *victims; /* PREEMPT: on each of these nodes; borrowed; NULL: unknown */
 };
 
 const char *gang_event_name(enum gang_event_kind kind);
+/* Frees what the event still owns, but not the event itself. */
 void gang_event_done(struct gang_event *ev);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/facts.h"
 
-#include "gang/event.h"
-
 static void kvs_done(struct gang_kvs *kvs)
 {
     for (size_t i = 0; i < kvs->n; i++) {
@@ -20,11 +18,30 @@ void gang_amounts_done(struct gang_amounts *a)
     *a = (struct gang_amounts){NULL, 0};
 }
 
-static void ref_done(struct gang_ref *ref)
+/* "GROUP/NS/NAME". Without printf(), because lookups make many keys. */
+char *gang_key(const char *api_group, const char *ns, const char *name)
+{
+    const size_t a = strlen(api_group), b = strlen(ns), c = strlen(name);
+    char *key = xcalloc(a + b + c + 3, 1);
+    memcpy(key, api_group, a);
+    key[a] = '/';
+    memcpy(&key[a + 1], ns, b);
+    key[a + 1 + b] = '/';
+    memcpy(&key[a + b + 2], name, c);
+    return key;
+}
+
+char *gang_ref_key(const struct gang_ref *ref)
+{
+    return gang_key(ref->api_group, ref->ns, ref->name);
+}
+
+void gang_ref_done(struct gang_ref *ref)
 {
     free(ref->api_group);
     free(ref->ns);
     free(ref->name);
+    *ref = (struct gang_ref){NULL, NULL, NULL};
 }
 
 static void strings_free(char **items, size_t n)
@@ -34,7 +51,7 @@ static void strings_free(char **items, size_t n)
     free(items);
 }
 
-/* Makes room for one more item; the capacity doubles at each power of two. */
+/* Makes room for one more item. The capacity doubles whenever n is a power of two. */
 static void *grown(void *items, size_t n, size_t size)
 {
     return n & (n - 1) ? items : xreallocarray(items, n ? 2 * n : 1, size);
@@ -54,7 +71,7 @@ int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource)
     return 0;
 }
 
-/* The first position whose key is >= key, or > key with `after`. */
+/* The first position with a key >= `key`; with `after`, > `key`. */
 static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
 {
     size_t low = 0, high = kvs->n;
@@ -72,7 +89,7 @@ static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
 {
     kvs->items = grown(kvs->items, kvs->n, sizeof *kvs->items);
-    /* The usual case: the API server sends keys sorted. */
+    /* The API server sends keys sorted, so the new key is usually the last. */
     bool last = kvs->n == 0 || strcmp(kvs->items[kvs->n - 1].key, key) <= 0;
     size_t at = last ? kvs->n : place_of(kvs, key, /* after= */ true);
     memmove(&kvs->items[at + 1], &kvs->items[at], (kvs->n++ - at) * sizeof *kvs->items);
@@ -100,7 +117,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Up to this many values stay unsorted and are searched one by one. */
+/* Up to this many values stay unsorted, and a search compares one by one. */
 #define FEW 8
 
 void gang_texts_sort(char **texts, size_t n)
@@ -212,7 +229,8 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->nominated);
     free(f->scheduler);
     strings_free(f->gates, f->n_gates);
-    ref_done(&f->group);
+    gang_ref_done(&f->group);
+    gang_ref_done(&f->queue);
     gang_amounts_done(&f->requests);
     for (size_t i = 0; i < f->n_host_ports; i++) {
         free(f->host_ports[i].ip);
@@ -252,16 +270,17 @@ struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
 {
     if (!f)
         return NULL;
-    ref_done(&f->ref);
+    gang_ref_done(&f->ref);
     free(f->uid);
     free(f->invalid);
     free(f->parent);
     free(f->priority_class);
+    free(f->queue);
     for (size_t i = 0; i < f->n_subgroups; i++)
         subgroup_done(&f->subgroups[i]);
     free(f->subgroups);
     for (size_t i = 0; i < f->n_bundle; i++)
-        ref_done(&f->bundle[i]);
+        gang_ref_done(&f->bundle[i]);
     free(f->bundle);
     gang_amounts_done(&f->min_resources);
     free(f);
@@ -314,6 +333,7 @@ struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f)
     copy->invalid = xstrdup_null(f->invalid);
     copy->parent = xstrdup_null(f->parent);
     copy->priority_class = xstrdup_null(f->priority_class);
+    copy->queue = xstrdup_null(f->queue);
     copy->subgroups = xcalloc(f->n_subgroups, sizeof *copy->subgroups);
     for (size_t i = 0; i < f->n_subgroups; i++)
         copy->subgroups[i] = subgroup_copy(&f->subgroups[i]);
@@ -391,7 +411,8 @@ bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_
            a->min_member == b->min_member && a->max_member == b->max_member &&
            a->min_children == b->min_children && str_eq(a->parent, b->parent) &&
            a->has_priority == b->has_priority && a->priority == b->priority &&
-           str_eq(a->priority_class, b->priority_class) && a->match == b->match &&
+           str_eq(a->priority_class, b->priority_class) && str_eq(a->queue, b->queue) &&
+           a->preemptible == b->preemptible && a->match == b->match &&
            a->schedule_timeout == b->schedule_timeout && a->created == b->created &&
            lists_equal(a, b);
 }
@@ -427,65 +448,4 @@ struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f)
     free(f->terms);
     free(f);
     return NULL;
-}
-
-const char *gang_event_name(enum gang_event_kind kind)
-{
-    static const char *const names[] = {
-#define X(name, help) #name,
-        GANG_EVENTS(X)
-#undef X
-    };
-    return kind < GANG_EV_MAX ? names[kind] : "?";
-}
-
-void gang_event_done(struct gang_event *ev)
-{
-    switch (ev->kind) {
-    case GANG_EV_NODE_SET:
-        ev->node = gang_node_facts_free(ev->node);
-        break;
-    case GANG_EV_POD_SET:
-    case GANG_EV_FILTER:
-    case GANG_EV_PRIORITIZE:
-    case GANG_EV_PREEMPT:
-        ev->pod = ev->pod_is_known ? NULL : gang_pod_facts_free(ev->pod);
-        break;
-    case GANG_EV_GROUP_SET:
-        ev->group = gang_group_facts_free(ev->group);
-        break;
-    case GANG_EV_CLASS_SET:
-        ev->class = gang_priority_class_facts_free(ev->class);
-        break;
-    case GANG_EV_CLAIM_SET:
-        ev->claim = gang_claim_facts_free(ev->claim);
-        break;
-    case GANG_EV_NODE_GONE:
-    case GANG_EV_POD_GONE:
-    case GANG_EV_GROUP_GONE:
-    case GANG_EV_CLASS_GONE:
-    case GANG_EV_CLAIM_GONE:
-        ref_done(&ev->gone);
-        ev->gone = (struct gang_ref){NULL, NULL, NULL};
-        break;
-    case GANG_EV_BIND:
-        free(STEAL(ev->bind.ns));
-        free(STEAL(ev->bind.name));
-        free(STEAL(ev->bind.uid));
-        free(STEAL(ev->bind.node));
-        break;
-    case GANG_EV_BIND_DONE:
-    case GANG_EV_POD_READ:
-        free(STEAL(ev->result.uid));
-        free(STEAL(ev->result.node));
-        free(STEAL(ev->result.text));
-        break;
-    case GANG_EV_SYNCED:
-    case GANG_EV_WATCH:
-    case GANG_EV_CALL_CLOSED:
-    case GANG_EV_TICK:
-    case GANG_EV_STOP:
-    case GANG_EV_MAX:
-        break;
-    }
 }

@@ -2,13 +2,13 @@
 /*
  * facts.h - the core's input about nodes, pods and PodGroups, as plain C structs.
  *
- * Decoders (k8s/) fill these structs from JSON; the core keeps them. The maker allocates a facts
- * object with *_facts_new() and hands it over in an event; the last holder frees it with
- * *_facts_free(), which accepts NULL. The object owns all its strings and arrays. An absent string
- * is NULL; an absent array has n == 0. Nothing here is shared or locked.
+ * Decoders (k8s/) fill these structs, and the core keeps them. A decoder allocates a facts object
+ * with *_facts_new() and hands it over in an event. Its last owner frees it with *_facts_free(),
+ * which accepts NULL. The object owns all its strings and arrays. An absent string is NULL, and an
+ * absent array has n == 0. Objects have no locks: only one thread at a time may use an object.
  *
- * Units: amounts of "cpu" are millicores, all others the resource's own unit (bytes, devices);
- * `created` is in microseconds since 1970.
+ * Units: amounts of "cpu" are in millicores; all other amounts are in the unit of the resource
+ * (bytes, devices). Times of objects, such as `created`, are in microseconds since 1970.
  */
 #ifndef MUSTER_GANG_FACTS_H
 #define MUSTER_GANG_FACTS_H
@@ -43,61 +43,66 @@ struct gang_taint {
 };
 
 struct gang_toleration {
-    char *key; /* NULL: every key (with exists) */
+    char *key; /* NULL: every key, if `exists` */
     char *value;
-    bool exists;     /* operator Exists; else Equal */
-    bool any_effect; /* no effect given: tolerates all */
+    bool exists;     /* operator Exists; false: Equal */
+    bool any_effect; /* no effect is given, so it tolerates all effects */
     enum gang_taint_effect effect;
 };
 
 enum gang_match_op { MATCH_IN, MATCH_NOT_IN, MATCH_EXISTS, MATCH_NOT_EXISTS, MATCH_GT, MATCH_LT };
 struct gang_requirement {
-    bool on_name; /* matchFields metadata.name instead of a label */
+    bool on_name; /* reads metadata.name (matchFields) instead of a label */
     char *key;
     enum gang_match_op op;
-    char **values; /* sorted by strcmp if there are more than a few, see gang_texts_sort() */
+    char **values; /* ordered by gang_texts_sort() */
     size_t n_values;
 };
-/* All requirements of a term must hold; a term without requirements matches nothing. */
+/* All requirements of a term must hold. For nodes, a term without requirements matches nothing. */
 struct gang_term {
     struct gang_requirement *items;
     size_t n;
 };
 
 struct gang_port {
-    char *ip;       /* NULL: 0.0.0.0 */
+    char *ip;       /* NULL: every address */
     char *protocol; /* "TCP", "UDP", "SCTP" */
     int32_t port;
 };
 
 enum gang_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
 
-/* A PodGroup: API group (which identifies the dialect), namespace and name. */
+/* Identifies a PodGroup by API group (one for each dialect), namespace and name. */
 struct gang_ref {
-    char *api_group; /* "scheduling.volcano.sh"; NULL: no link */
+    char *api_group; /* "scheduling.volcano.sh"; NULL: no PodGroup */
     char *ns, *name;
 };
 
-/* Selects pods by labels. An empty term selects all. */
+/* Selects pods by labels and namespaces. A term without requirements selects all labels. */
 struct gang_selector {
     struct gang_term term;
-    char **namespaces; /* empty: the pod's own namespace */
+    char **namespaces; /* empty: the namespace of the pod with the rule */
     size_t n_namespaces;
     bool all_namespaces;
 };
 
-/* A required spread over hosts (whenUnsatisfiable DoNotSchedule, kubernetes.io/hostname). */
+/* A required topology spread over hosts (whenUnsatisfiable: DoNotSchedule, topologyKey
+ * kubernetes.io/hostname). */
 struct gang_spread {
-    struct gang_selector selector; /* applies in the pod's own namespace */
+    struct gang_selector selector; /* applies in the pod's own namespace only */
     int32_t max_skew;
-    int32_t min_domains; /* 0 and 1: none */
-    bool any_affinity;   /* nodes count even if the pod's node affinity excludes them */
-    bool taints_count;   /* nodes with a taint that the pod does not tolerate do not count */
-    char **keys;         /* its other topology keys: only nodes with all these labels count */
+    int32_t min_domains; /* 0 or 1: no minimum */
+    bool any_affinity; /* nodeAffinityPolicy Ignore: nodes count that the pod's affinity excludes */
+    bool taints_count; /* nodeTaintsPolicy Honor: nodes with untolerated taints do not count */
+    char **keys;       /* the pod's other topology keys: only nodes with all of them count */
     size_t n_keys;
 };
 
 struct gang_group_facts;
+
+/* Whether others may take the room of pods. Pods that are not preemptible fit only inside what
+ * their queue deserves. By priority: see firm_priority in struct gang_queue_facts. */
+enum gang_preemptible { PREEMPTIBLE_BY_PRIORITY, PREEMPTIBLE_YES, PREEMPTIBLE_NO };
 
 struct gang_node_facts {
     char *name;
@@ -105,15 +110,15 @@ struct gang_node_facts {
     struct gang_kvs labels;
     struct gang_taint *taints;
     size_t n_taints;
-    struct gang_amounts allocatable; /* with "pods" */
-    char *invalid;                   /* the part that exceeds a bound and is left out; NULL: none */
+    struct gang_amounts allocatable; /* includes "pods" */
+    char *invalid; /* the field that exceeds a bound and was left out; NULL: none */
 };
 
 /* muster's own scheduling gate on a pod, see gang/lifecycle/gate_lifting.c. */
 #define GANG_GATE "muster.dev/plan"
 
-/* The annotation that a commit's Binding puts on the pod. Its value is the pod's UID, so a value
- * copied from a template or another pod does not match. */
+/* The annotation that the Binding of a commit adds to the pod. The value is the pod's UID, so a
+ * copy from a pod template or another pod does not match. */
 #define GANG_COMMIT_MARK "muster.dev/commit"
 
 struct gang_pod_facts {
@@ -125,44 +130,45 @@ struct gang_pod_facts {
     enum gang_phase phase;
     bool deleting;      /* metadata.deletionTimestamp is set */
     bool unschedulable; /* kube-scheduler's last attempt failed (condition PodScheduled) */
-    char *short_of;  /* the only resource that nodes lack by that condition, if kube-scheduler alone
-                        wrote it; NULL: none, several, or the text names a gang */
-    bool committed;  /* muster bound it in a gang's commit (GANG_COMMIT_MARK) */
-    usec_t bound_at; /* when it was bound, by its status; 0: unknown */
-    uint64_t said;   /* digest of the condition's text; 0: none */
-    bool said_alone; /* kube-scheduler alone wrote that text: it names no gang */
+    char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none,
+                        several, or the condition contains a message of muster */
+    bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
+    usec_t bound_at; /* when the pod was bound, according to its status; 0: unknown */
+    uint64_t said;   /* digest of the condition's message; 0: no message */
+    bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */
     int32_t priority;
     usec_t created;
     bool gated;   /* has muster's own scheduling gate */
-    char **gates; /* names of spec.schedulingGates except muster's own */
+    char **gates; /* the other names in spec.schedulingGates */
     size_t n_gates;
     struct gang_kvs labels;
 
-    struct gang_ref group; /* the PodGroup that it is linked to, if any */
-    char *role;            /* its subgroup or task in the PodGroup; NULL: none */
-    char *bad_link;        /* why its link is invalid or ambiguous; then `group` is empty */
-    char *awaits_group;    /* a sentence: its PodGroup is being created; then `group` is empty */
-    /* The PodGroup's facts as its pods declare them, where there is no PodGroup object
-     * (Koordinator's annotations, older labels of scheduler-plugins). ref equals `group`; uid is
-     * "". */
+    struct gang_ref group; /* the PodGroup that the pod is linked to; empty: none */
+    struct gang_ref queue; /* the queue that the pod names; ns ""; api_group NULL: none */
+    enum gang_preemptible preemptible; /* as the pod itself states */
+    char *role;                        /* the pod's subgroup or task in the PodGroup; NULL: none */
+    char *bad_link;     /* a sentence: why the link is invalid or ambiguous. `group` is empty */
+    char *awaits_group; /* a sentence: muster is creating the PodGroup. `group` is empty */
+    /* The facts of a PodGroup without an object, as this pod declares them (Koordinator's
+     * annotations, older labels of scheduler-plugins). `ref` equals `group`, and `uid` is "". */
     struct gang_group_facts *declared;
-    /* A label whose value must be the same for all members (ACS compute class); key NULL: none. */
-    struct gang_kv uniform; /* value is never NULL if key is set; "" means absent */
-    bool controlled;        /* has a controller that would replace it */
+    /* A label that must have the same value on all members (ACS compute class); key NULL: none. */
+    struct gang_kv uniform; /* if the key is set, the value is not NULL; "": the label is absent */
+    bool controlled;        /* has a controller, which would replace the pod */
 
-    char **claims; /* names of its PersistentVolumeClaims, generated ones included */
+    char **claims; /* names of its PersistentVolumeClaims, including generated ones */
     size_t n_claims;
-    bool has_resource_claims; /* ResourceClaims, for devices */
-    bool has_pvc; /* uses a PersistentVolumeClaim or ResourceClaim, which kube-scheduler prepares
+    bool has_resource_claims; /* uses ResourceClaims (DRA) */
+    bool has_pvc; /* uses a PersistentVolumeClaim or a ResourceClaim, which kube-scheduler prepares
                      before it binds the pod */
 
-    struct gang_amounts requests; /* what kube-scheduler counts for it, except "pods"; unbounded,
-                                     see workload/request_sums.h */
+    struct gang_amounts requests; /* what kube-scheduler counts for the pod, without "pods". Their
+                                     number is not bounded, see workload/request_sums.h */
     struct gang_port *host_ports; /* sorted by number */
     size_t n_host_ports;
 
     struct gang_kvs node_selector;
-    bool has_affinity; /* has required node affinity: one term must match */
+    bool has_affinity; /* has required node affinity: at least one term must match */
     struct gang_term *affinity;
     size_t n_affinity;
     struct gang_toleration *tolerations;
@@ -171,71 +177,74 @@ struct gang_pod_facts {
     size_t n_anti_affinity;
     struct gang_spread *spreads;
     size_t n_spreads;
-    /* The first of its constraints that these facts lack and only kube-scheduler can evaluate,
-     * such as "volumes". NULL: the facts are complete. */
+    /* The first constraint that is not part of these facts, so that only kube-scheduler can
+     * evaluate it, such as "volumes". NULL: the facts contain all constraints. */
     char *inexact;
-    /* A sentence that names the field that is left out because it exceeds a bound
-     * (gang/bounds.h) or cannot be read; NULL: none. The pod's gang is refused with it. For a
-     * pod without a gang, kube-scheduler evaluates the rules, and muster still charges the
-     * requests. */
+    /* A sentence about a field that was left out, because it exceeds a bound (gang/bounds.h) or
+     * cannot be read; NULL: none. muster refuses a member's gang with this sentence. For an
+     * ordinary pod, kube-scheduler evaluates the rules, and muster still charges the requests. */
     char *invalid;
-    bool part; /* only its identity is known; the core keeps its earlier facts */
-    /* Its anti-affinity over domains wider than a host, or possibly wider. */
+    bool part; /* only the identity could be decoded, so the core keeps the earlier facts */
+    /* Required anti-affinity over domains that are, or may be, wider than a host. */
     struct gang_selector *wide_anti_affinity;
     size_t n_wide_anti_affinity;
     bool packed; /* everything except `declared` is one block, see gang_pod_facts_pack() */
 };
 
 /*
- * A part of a PodGroup's members with its own minimum: KAI's subGroups, Volcano's minTaskMember and
- * subGroupPolicy. Its members are the pods whose role is its name. With by_labels, the selector
- * picks them instead; each distinct set of values of the split_by labels is a part of its own that
- * needs part_size members.
+ * A part of a PodGroup with its own minimum: KAI's subGroups, Volcano's minTaskMember and
+ * subGroupPolicy. A pod belongs to the subgroup if its role is the subgroup's name. With
+ * `by_labels`, the selector decides instead. The labels in `split_by` then divide the subgroup into
+ * equal parts, one for each distinct set of values, and each part needs `part_size` members.
  */
 struct gang_subgroup {
     char *name;
-    char *parent;         /* its parent subgroup; NULL: the PodGroup itself */
-    int64_t min_member;   /* counted in it and below; 0: no minimum of its own */
-    int64_t min_children; /* subgroups or parts that must have their minimum; -1: all */
+    char *parent;         /* the parent subgroup; NULL: the PodGroup itself */
+    int64_t min_member;   /* minimum of members in the subgroup and below it; 0: no own minimum */
+    int64_t min_children; /* subgroups or parts that must meet their minimums; -1: all */
     bool by_labels;
-    struct gang_term selector; /* empty: all members */
+    struct gang_term selector; /* without requirements: all members */
     char **split_by;
     size_t n_split_by;
     int64_t part_size;
 };
 
-/* How a PodGroup treats members after it was Scheduled, see docs/design.md. */
+/* How a PodGroup treats later members after it was Scheduled, see "belowMinimum" in
+ * docs/design.md. */
 enum gang_match {
-    MATCH_ONCE,    /* once it was Scheduled, later members schedule one by one */
-    MATCH_RUNNING, /* below its minimum, later members wait until it is complete again */
-    MATCH_WAITING, /* later members form a gang of their own */
+    MATCH_ONCE,    /* they are scheduled one by one */
+    MATCH_RUNNING, /* below the minimum, they wait until enough members exist for it */
+    MATCH_WAITING, /* Koordinator's only-waiting; muster treats it like MATCH_RUNNING */
     MATCH_DEFAULT, /* the setting belowMinimum decides */
 };
 
 /*
- * Minimums are as written; the core validates them. `invalid` is for errors that only the decoder
- * can see (types, ranges of the API, fields that exclude each other): a sentence that names the
- * field and the remedy. The gang is refused with it.
+ * Minimums are as written in the PodGroup; the core validates them. `invalid` reports errors that
+ * only the decoder can see, such as wrong types, values out of range, and fields that exclude each
+ * other. It is a sentence that names the field and the remedy, and muster refuses the gang with it.
  */
 struct gang_group_facts {
     struct gang_ref ref;
     char *uid;
     char *invalid;
-    const char *min_field; /* the minimum's field name, for people; constant, NULL: minMember */
-    int64_t min_member;    /* for a parent: number of children that must be Scheduled */
+    const char *min_field; /* name of the field with the minimum, for messages; a constant; NULL:
+                              spec.minMember */
+    int64_t min_member;    /* of a parent: how many child PodGroups must meet their minimums */
     int64_t max_member;    /* 0: no limit */
-    int64_t min_children;  /* subgroups that must have their minimum; -1: all */
+    int64_t min_children;  /* subgroups that must meet their minimums; -1: all */
     struct gang_subgroup *subgroups;
     size_t n_subgroups;
-    char *parent; /* its parent PodGroup, in the same namespace and API group; NULL: none */
-    struct gang_ref *bundle; /* PodGroups placed together with it, all or none */
+    char *parent; /* the parent PodGroup, in the same namespace and API group; NULL: none */
+    struct gang_ref *bundle; /* the PodGroups that it names as its gang group */
     size_t n_bundle;
-    struct gang_amounts min_resources; /* muster does not plan with less free than this */
-    bool has_priority;                 /* has a priority of its own, see gang_own_priority() */
+    struct gang_amounts min_resources; /* what must be free before the gang is planned */
+    bool has_priority;                 /* `priority` is set, see gang_own_priority() */
     int32_t priority;
-    char *priority_class; /* the priority by name; NULL: none */
+    char *priority_class;              /* name of the PriorityClass; NULL: none */
+    char *queue;                       /* the queue that it names, in its API group; NULL: none */
+    enum gang_preemptible preemptible; /* by priority: what its members state counts */
     enum gang_match match;
-    usec_t schedule_timeout; /* 0: the core's default */
+    usec_t schedule_timeout; /* of an attempt; 0: the core's default */
     usec_t created;
 };
 
@@ -244,25 +253,30 @@ struct gang_priority_class_facts { /* a PriorityClass */
     int32_t value;
 };
 
-/* Where the volume of a PersistentVolumeClaim can be used. */
+/* A PersistentVolumeClaim: on which nodes its volume can be used. */
 struct gang_claim_facts {
     char *ns, *name;
-    char *selected; /* node for which it is being prepared; NULL: none */
-    bool bound;     /* bound to a volume: nothing is left to prepare */
-    bool limited;   /* only some nodes can use that volume: one term must match */
+    char *selected; /* the node for which the volume is being prepared; NULL: none */
+    bool bound;     /* the claim is bound to a volume, so nothing is left to prepare */
+    bool limited;   /* only nodes that match at least one term can use the volume */
     struct gang_term *terms;
     size_t n_terms;
 };
 
 bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
+/* "API group/namespace/name", for maps and logs. The caller frees it. */
+char *gang_key(const char *api_group, const char *ns, const char *name);
+char *gang_ref_key(const struct gang_ref *ref);
+/* Frees its texts and leaves it empty. */
+void gang_ref_done(struct gang_ref *ref);
 struct gang_node_facts *gang_node_facts_new(void);
 struct gang_node_facts *gang_node_facts_free(struct gang_node_facts *f);
 struct gang_pod_facts *gang_pod_facts_new(void);
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
-/* Takes f and returns the same facts in one block, with half the memory. Do not change them any
- * more. */
+/* Frees f and returns the same facts in one block, which needs half the memory. The result must not
+ * be changed. */
 struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f);
-/* Size of that block in bytes. */
+/* The size of that block in bytes; f need not be packed. */
 size_t gang_pod_facts_size(const struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
@@ -281,15 +295,16 @@ void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amou
 /* 0 if absent. */
 int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource);
 void gang_amounts_done(struct gang_amounts *a);
-/* Inserts a copy at its sorted place; with duplicate keys, the first value counts. */
+/* Inserts a copy at its sorted position. If a key occurs twice, its first value counts. */
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value);
-/* Sorts the values of a requirement, so that gang_texts_have() is fast for many. */
+/* Sorts the values of a requirement if there are many, for the binary search in
+ * gang_texts_have(). */
 void gang_texts_sort(char **texts, size_t n);
 bool gang_texts_have(char *const *texts, size_t n, const char *text);
 void gang_ports_sort(struct gang_port *ports, size_t n);
 /* NULL if absent. */
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key);
-/* Whether both have the same keys with the same values, in any order. */
+/* Whether both have the same keys with the same values. */
 bool gang_kvs_equal(const struct gang_kvs *a, const struct gang_kvs *b);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pod facts in one block. Pods outnumber other objects ten to one, and the facts of a pod are about
- * twenty small allocations, each with its own overhead. One block takes half the memory.
+ * Packs the facts of a pod into one block. Pods outnumber other objects ten to one, and the facts
+ * of a pod are about twenty small allocations, each with its own overhead. One block needs half the
+ * memory.
  *
- * The same walk runs twice: first to add up the size, then to copy.
+ * The same walk runs twice: the first adds up the size, the second copies.
  */
 #include "gang/facts.h"
 
 struct packer {
-    char *items, *text; /* target of the copies; NULL: the first walk */
+    char *items, *text; /* where the second walk copies to; NULL: the first walk */
     size_t n_items, n_text;
 };
 
@@ -22,7 +23,7 @@ static void *pack_items(struct packer *p, void *items, size_t n, size_t size)
     p->n_items += (bytes + 7) & ~(size_t)7;
     return items;
 }
-/* Moves the array; the caller then packs its items. */
+/* Packs the array itself; the caller then packs what its items point to. */
 #define ITEMS(p, array, n) ((array) = pack_items(p, array, n, sizeof *(array)))
 
 static void pack_text(struct packer *p, char **text)
@@ -42,8 +43,8 @@ static void pack_texts(struct packer *p, char ***texts, size_t n)
         pack_text(p, &(*texts)[i]);
 }
 
-/* In the second walk, the texts of an array's items belong to the copy; in the first, to the
- * original, which pack_text() does not change. */
+/* Below, `kvs` and the like are the original in the first walk, which pack_text() does not change,
+ * and the copy in the second walk. */
 static void pack_kvs(struct packer *p, struct gang_kvs *kvs)
 {
     ITEMS(p, kvs->items, kvs->n);
@@ -117,7 +118,8 @@ static void pack_all(struct packer *p, struct gang_pod_facts *f)
                             &f->role,        &f->bad_link,      &f->awaits_group,
                             &f->group.ns,    &f->group.name,    &f->group.api_group,
                             &f->uniform.key, &f->uniform.value, &f->inexact,
-                            &f->short_of,    &f->invalid};
+                            &f->short_of,    &f->invalid,       &f->queue.api_group,
+                            &f->queue.ns,    &f->queue.name};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         pack_text(p, texts[i]);
     pack_texts(p, &f->gates, f->n_gates);

@@ -179,7 +179,7 @@ bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b)
     return any_address(a->ip) || any_address(b->ip) || strcmp(a->ip, b->ip) == 0;
 }
 
-/* The first of the sorted ports that is not below `port`. */
+/* The index of the first port >= `port`; the ports are sorted. */
 static size_t first_port(const struct gang_port *ports, size_t n, int32_t port)
 {
     size_t low = 0;
@@ -207,8 +207,8 @@ bool gang_pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_fa
     return false;
 }
 
-/* Source: pkg/apis/core/v1/helper IsExtendedResourceName (quota prefixes cannot occur in requests).
- */
+/* Source: pkg/apis/core/v1/helper IsExtendedResourceName. Its check for quota prefixes is left out,
+ * because requests cannot have them. */
 bool gang_is_device(const char *resource)
 {
     const char *slash = strchr(resource, '/');

@@ -36,7 +36,7 @@ static int state_of(char letter)
     return (int)(strchr(letters, letter) - letters);
 }
 
-/* The states reachable from `states` by one of the triggers, one bit each. */
+/* `states` and the states that one of the triggers leads to from them; one bit for each state. */
 static uint32_t follow(uint32_t states, uint32_t triggered)
 {
     uint32_t reached = states;
@@ -50,7 +50,7 @@ static uint32_t follow(uint32_t states, uint32_t triggered)
 bool gang_table_allows(enum gang_state from, uint32_t triggered, enum gang_state to)
 {
     uint32_t states = 1u << from, more;
-    if (from == to) /* most triggers leave the state as it is */
+    if (from == to) /* a trigger need not change the state */
         return true;
     while ((more = follow(states, triggered)) != states)
         states = more;

@@ -9,8 +9,8 @@
 
 #include "gang/facts.h"
 
-/* Whether a pod on the node can use the claim, as far as the facts show. Source in
- * k8s.io/kubernetes v1.36: volumebinding FindPodVolumes, checkBoundClaims. */
+/* Whether a pod on the node can use the claim, according to the facts. Source in k8s.io/kubernetes
+ * v1.36: volumebinding FindPodVolumes, checkBoundClaims. */
 bool gang_claim_allows(const struct gang_claim_facts *claim, const struct gang_node_facts *node);
 
 #endif

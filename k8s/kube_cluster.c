@@ -8,22 +8,20 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/grouper/grouper.h"
-#include "k8s/list_watch/api_discovery.h"
 #include "k8s/list_watch/claim_topology.h"
+#include "k8s/list_watch/custom_watch.h"
+#include "k8s/list_watch/queue_watches.h"
 #include "k8s/list_watch/watch.h"
 #include "k8s/write/write.h"
 
-/* Long enough to idle, short enough to notice a clock that jumped. */
+/* Long enough to stay idle, and short enough to notice soon that the clock has jumped. */
 #define MAX_SLEEP (30 * USEC_PER_SEC)
 
 /* The PodGroups of one dialect. */
 struct kind {
     struct api *api;
     const struct dialect *dialect;
-    char *resource; /* "podgroups.scheduling.volcano.sh" */
-    struct api_discovery *discover;
-    struct watch *watch;
-    struct client_timer lost; /* the watch found that the CRD is gone */
+    struct custom_watch *watch;
     bool synced;
 };
 
@@ -33,8 +31,8 @@ struct api {
     struct cluster base;
     struct cluster_sink sink;
     pthread_t thread;
-    struct mailbox *box;         /* of requests, and of the one `stop` */
-    struct api_metrics *metrics; /* locks itself */
+    struct mailbox *box;         /* write requests, and `stop` */
+    struct api_metrics *metrics; /* has its own lock */
     struct {
         struct mail mail;
         usec_t deadline;
@@ -44,7 +42,7 @@ struct api {
     struct client *client;
     struct podgroups *groups;
     struct writer *writer;
-    struct grouper *grouper; /* NULL: no PodGroups are made */
+    struct grouper *grouper; /* NULL: muster creates no PodGroups */
     struct claim_topology *claims;
     struct feed {
         struct api *api;
@@ -54,7 +52,10 @@ struct api {
     bool synced, gates;
     struct kind *kinds;
     size_t n_kinds;
-    struct gate_policy_check *policies; /* NULL: without gates */
+    struct queue_cache *queues;
+    struct queue_watches *queue_watches;
+    bool queues_synced;
+    struct gate_policy_check *policies; /* NULL: gates.enabled is false */
     usec_t deadline;                    /* USEC_NEVER until close() */
 };
 
@@ -65,7 +66,7 @@ static void post(struct api *a, struct gang_event *ev)
 
 static void check_synced(struct api *a)
 {
-    bool all = true;
+    bool all = a->queues_synced;
     for (size_t i = 0; i < N_SOURCES; i++)
         all = all && a->feeds[i].synced;
     for (size_t i = 0; i < a->n_kinds; i++)
@@ -73,11 +74,11 @@ static void check_synced(struct api *a)
     if (!all || a->synced)
         return;
     a->synced = true;
-    log_info("every list was read once", NULL);
+    log_info("All initial lists are complete", NULL);
     post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
 }
 
-/* ---- what every cluster serves ---- */
+/* ---- resources that every cluster serves ---- */
 
 static struct api *kube_cluster_of(void *feed)
 {
@@ -98,13 +99,13 @@ static int set_node(void *feed, json_t *object, struct err *err)
 
 static void node_gone(void *feed, const char *ns, const char *name)
 {
-    (void)ns; /* nodes have none */
+    (void)ns; /* nodes have no namespace */
     struct gang_event ev = {.kind = GANG_EV_NODE_GONE};
     ev.gone = (struct gang_ref){.name = xstrdup(name)};
     post(kube_cluster_of(feed), &ev);
 }
 
-/* `why`: only a part of it is here; NULL: it is whole. */
+/* `why` is set if `object` is only the part that could be decoded; NULL: it is complete. */
 static int on_pod_set(struct api *a, json_t *object, const struct err *why, struct err *err)
 {
     grouper_overlay(a->grouper, object);
@@ -130,19 +131,19 @@ static int set_pod(void *feed, json_t *object, struct err *err)
     return on_pod_set(kube_cluster_of(feed), object, /* why= */ NULL, err);
 }
 
-/* One that runs must not vanish from the ledger. */
+/* A running pod must stay in the ledger, even if muster cannot decode all of it. */
 static int unread_pod(void *feed, json_t *object, const struct err *why)
 {
     struct err err;
     return on_pod_set(kube_cluster_of(feed), object, why, &err);
 }
 
-/* What a reply said is as good as what the watch says. */
+/* Handles a pod from a reply in the same way as a pod from the watch. */
 static void show_pod(void *arg, json_t *object)
 {
     struct err err;
     if (on_pod_set(arg, object, /* why= */ NULL, &err) < 0)
-        log_error("a pod cannot be read", "error", err.text, NULL);
+        log_error("Could not read a pod from a reply of the API server", "error", err.text, NULL);
 }
 
 static void pod_gone(void *feed, const char *ns, const char *name)
@@ -170,7 +171,7 @@ static int set_volume(void *feed, json_t *object, struct err *err)
 
 static void volume_gone(void *feed, const char *ns, const char *name)
 {
-    (void)ns; /* volumes have none */
+    (void)ns; /* PersistentVolumes have no namespace */
     claim_topology_volume_gone(kube_cluster_of(feed)->claims, name);
 }
 
@@ -185,7 +186,7 @@ static int set_class(void *feed, json_t *object, struct err *err)
 
 static void class_gone(void *feed, const char *ns, const char *name)
 {
-    (void)ns; /* classes have none */
+    (void)ns; /* PriorityClasses have no namespace */
     struct gang_event ev = {.kind = GANG_EV_CLASS_GONE};
     ev.gone = (struct gang_ref){.name = xstrdup(name)};
     post(kube_cluster_of(feed), &ev);
@@ -209,8 +210,8 @@ static void feed_behind(void *arg, bool behind)
     post(feed->api, &ev);
 }
 
-/* Without those that are not `needed` plans are worse, but no less kept: when they may not be read,
- * the watch says so once and muster goes on, as where they are not served. */
+/* A source that is not `needed` only improves plans. If muster may not read it, the watch logs one
+ * error, and muster continues as if the API server did not serve the resource. */
 static const struct source {
     const char *path, *resource, *rule;
     const struct kube_protobuf_message *proto;
@@ -272,7 +273,8 @@ static int set_group(void *arg, json_t *object, struct err *err)
     return 0;
 }
 
-/* Its pods say why they wait. Nothing is written beside what is not known. */
+/* The gang's pods show why they wait. muster writes no status to such a PodGroup, because a status
+ * is written as a difference to a known object. */
 static int unread_group(void *arg, json_t *object, const struct err *why)
 {
     struct kind *k = arg;
@@ -296,7 +298,7 @@ static void group_gone(void *arg, const char *ns, const char *name)
     post(k->api, &ev);
 }
 
-/* Also when they may not be read: the pods that belong to no group can be served all the same. */
+/* Also called if muster may not read these PodGroups. muster can still serve all other pods. */
 static void kind_synced(void *arg)
 {
     struct kind *k = arg;
@@ -305,47 +307,17 @@ static void kind_synced(void *arg)
     check_synced(k->api);
 }
 
-static void kind_missing(void *arg)
-{
-    struct kind *k = arg;
-    client_timer_set(k->api->client, &k->lost, usec_now());
-}
-
-static void on_lost(void *arg)
-{
-    struct kind *k = arg;
-    log_info("PodGroups are no longer served", "dialect", k->dialect->name, NULL);
-    k->watch = watch_stop(k->watch, /* forget= */ true);
-    podgroups_serve(k->api->groups, k->dialect, /* version= */ NULL, false);
-    api_discovery_again(k->discover);
-    kind_synced(k);
-}
-
-static void kind_found(void *arg, const char *version, bool status_subresource)
+static void kind_served(void *arg, const char *version, bool status_subresource)
 {
     struct kind *k = arg;
     struct api *a = k->api;
-    if (!version) {
-        kind_synced(k);
-        return;
-    }
-    const char *group = k->dialect->api_group;
-    log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
     podgroups_serve(a->groups, k->dialect, version, status_subresource);
-    grouper_ready(a->grouper, k->dialect, false);
-    cleanup_free char *path = xasprintf("/apis/%s/%s/podgroups", group, version);
-    cleanup_free char *rule = xasprintf("list and watch podgroups in API group %s", group);
-    k->watch = watch_start(a->client, a->metrics,
-                           &(struct watch_options){.path = path,
-                                                   .resource = k->resource,
-                                                   .rule = rule,
-                                                   .set = set_group,
-                                                   .unread = unread_group,
-                                                   .gone = group_gone,
-                                                   .synced = kind_synced,
-                                                   .missing = kind_missing,
-                                                   .forbidden = kind_synced,
-                                                   .arg = k});
+    if (version) {
+        log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
+        grouper_ready(a->grouper, k->dialect, false);
+    } else {
+        log_info("PodGroups are no longer served", "dialect", k->dialect->name, NULL);
+    }
 }
 
 static void start_kinds(struct api *a)
@@ -360,10 +332,36 @@ static void start_kinds(struct api *a)
         struct kind *k = &a->kinds[a->n_kinds++];
         k->api = a;
         k->dialect = dialects[i];
-        k->resource = xasprintf("podgroups.%s", k->dialect->api_group);
-        k->lost = (struct client_timer){.fire = on_lost, .arg = k};
-        k->discover = api_discovery_start(a->client, k->dialect, kind_found, k);
+        k->watch = custom_watch_start(
+            a->client, a->metrics,
+            &(struct custom_watch_options){
+                .resource = {k->dialect->api_group, k->dialect->versions, "podgroups"},
+                .set = set_group,
+                .unread = unread_group,
+                .gone = group_gone,
+                .served = kind_served,
+                .settled = kind_synced,
+                .arg = k});
     }
+}
+
+/* ---- queues ---- */
+
+static void queues_synced(void *arg)
+{
+    struct api *a = arg;
+    a->queues_synced = true;
+    check_synced(a);
+}
+
+static void start_queues(struct api *a)
+{
+    a->queue_watches = queue_watches_start(&(struct queue_watches_options){.client = a->client,
+                                                                           .metrics = a->metrics,
+                                                                           .cache = a->queues,
+                                                                           .sink = &a->sink,
+                                                                           .synced = queues_synced,
+                                                                           .arg = a});
 }
 
 /* ---- the thread ---- */
@@ -384,11 +382,12 @@ static void take_mail(struct api *a)
 static void *run(void *arg)
 {
     struct api *a = arg;
-    sigset_t all; /* signals are the main thread's; a broken pipe is an error code here */
+    sigset_t all; /* the main thread handles signals; here a broken pipe is an error code */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     start_watches(a);
     start_kinds(a);
+    start_queues(a);
     if (a->gates)
         a->policies = gate_policy_check_start(a->client);
     while (a->deadline == USEC_NEVER || (writer_owes(a->writer) && usec_now() < a->deadline)) {
@@ -401,12 +400,12 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- the face ---- */
+/* ---- the interface of cluster.h ---- */
 
 static void kube_cluster_apply(struct cluster *c, usec_t now, const struct gang_effect *effect)
 {
     struct api *a = CONTAINER_OF(c, struct api, base);
-    (void)now; /* written as soon as it can be */
+    (void)now; /* the API thread sends the write as soon as it can */
     struct write_request *o = write_request_new(effect);
     if (o)
         mailbox_put(a->box, write_request_mail(o));
@@ -415,7 +414,7 @@ static void kube_cluster_apply(struct cluster *c, usec_t now, const struct gang_
 static void kube_cluster_advance(struct cluster *c, usec_t now)
 {
     (void)c;
-    (void)now; /* the thread has its own timers */
+    (void)now; /* the API thread has its own timers */
 }
 
 static usec_t kube_cluster_next(const struct cluster *c)
@@ -433,18 +432,16 @@ static void kube_cluster_free(struct api *a)
 {
     for (size_t i = 0; i < N_SOURCES; i++)
         watch_stop(a->feeds[i].watch, /* forget= */ false);
-    for (size_t i = 0; i < a->n_kinds; i++) {
-        watch_stop(a->kinds[i].watch, /* forget= */ false);
-        api_discovery_free(a->kinds[i].discover);
-        client_timer_clear(a->client, &a->kinds[i].lost);
-        free(a->kinds[i].resource);
-    }
+    for (size_t i = 0; i < a->n_kinds; i++)
+        custom_watch_stop(a->kinds[i].watch);
     free(a->kinds);
+    queue_watches_stop(a->queue_watches);
     gate_policy_check_free(a->policies);
     grouper_free(a->grouper);
     writer_free(a->writer);
     client_free(a->client);
     podgroups_free(a->groups);
+    queue_cache_free(a->queues);
     claim_topology_free(a->claims);
     api_metrics_free(a->metrics);
     mailbox_free(a->box);
@@ -488,6 +485,7 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     a->gates = options->gates;
     a->metrics = api_metrics_new();
     a->groups = podgroups_new();
+    a->queues = queue_cache_new();
     a->claims = claim_topology_new(sink);
     cleanup_free char *agent = xasprintf("muster/%s", options->version);
     a->client = client_new(kc, agent, a->metrics, err);
@@ -498,6 +496,7 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     }
     a->writer = writer_new(&(struct writer_options){.client = a->client,
                                                     .groups = a->groups,
+                                                    .queues = a->queues,
                                                     .metrics = a->metrics,
                                                     .sink = &a->sink,
                                                     .bindings = options->bindings});
@@ -512,9 +511,10 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     int e = pthread_create(&a->thread, NULL, run, a);
     if (e) {
         kube_cluster_free(a);
-        return err_set(err, ERR_INTERNAL, "the API client's thread: %s", strerror(e));
+        return err_set(err, ERR_INTERNAL, "cannot start the thread of the API client: %s",
+                       strerror(e));
     }
-    pthread_setname_np(a->thread, "api"); /* what top and perf show */
+    pthread_setname_np(a->thread, "api"); /* the name that top and perf show */
     *ret = &a->base;
     return 0;
 }

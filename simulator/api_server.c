@@ -4,35 +4,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
 
-/* PodGroups of different APIs may have the same name. */
-static char *object_key(enum manifest_kind kind, const char *group, const char *ns,
-                        const char *name)
+/* Objects of different API groups may have the same kind and name. */
+static char *object_key(const char *group, const char *ns, const char *name)
 {
-    if (kind == KIND_POD_GROUP)
-        return xasprintf("%s|%s/%s", group, ns, name);
-    return xasprintf("%s/%s", ns, name);
-}
-
-static struct object *find_group(const struct store *s, const char *ns, const char *name)
-{
-    for (const struct dialect *const *d = dialects; *d; d++) {
-        struct object *o = store_find(s, KIND_POD_GROUP, (*d)->api_group, ns, name);
-        if (o)
-            return o;
-    }
-    return NULL;
+    return xasprintf("%s|%s/%s", group, ns, name);
 }
 
 struct object *store_find(const struct store *s, enum manifest_kind kind, const char *api_group,
                           const char *ns, const char *name)
 {
-    if (kind == KIND_POD_GROUP && !api_group)
-        return find_group(s, ns, name);
-    cleanup_free char *key = object_key(kind, api_group, ns, name);
-    return map_get(&s->objects[kind], key);
+    const char *group;
+    for (size_t i = 0; (group = manifest_kind_group(kind, i)) != NULL; i++) {
+        if (api_group && strcmp(api_group, group) != 0)
+            continue;
+        cleanup_free char *key = object_key(group, ns, name);
+        struct object *o = map_get(&s->objects[kind], key);
+        if (o)
+            return o;
+    }
+    return NULL;
 }
 
 struct object *store_pod(const struct store *s, const char *uid)
@@ -40,7 +32,7 @@ struct object *store_pod(const struct store *s, const char *uid)
     return map_get(&s->pods, uid);
 }
 
-/* ---- what the API server fills in ---- */
+/* ---- admission ---- */
 
 const struct store_class store_system_classes[2] = {
     {"system-cluster-critical", 2000000000},
@@ -89,7 +81,7 @@ static void admit_pod(const struct store *s, json_t *pod)
         json_object_set_new(json_object_get(pod, "status"), "conditions", gated_condition());
 }
 
-/* An owner named by kind and name alone gets its uid, so that a scenario can say it. */
+/* Sets the uid of an owner that has only kind and name, because a scenario cannot know the uid. */
 static void resolve_owners(const struct store *s, json_t *meta)
 {
     const char *ns = field_peek(meta, "namespace", NULL);
@@ -173,7 +165,7 @@ static int check_quota(const struct store *s, const json_t *pod, struct err *err
     return 0;
 }
 
-/* ---- events of a write ---- */
+/* ---- watches and reports ---- */
 
 static void leave_change(struct store *s, const struct object *o, bool gone)
 {
@@ -222,9 +214,10 @@ static struct object *create(struct store *s, json_t *manifest, struct err *err)
     enum manifest_kind kind = manifest_kind_of(manifest);
     cleanup_free char *group = manifest_group(manifest);
     const char *ns = manifest_kind_namespaced(kind) ? manifest_ns(manifest) : "";
-    cleanup_free char *key = object_key(kind, group, ns, manifest_name(manifest));
+    cleanup_free char *key = object_key(group, ns, manifest_name(manifest));
     if (map_get(&s->objects[kind], key)) {
-        err_set(err, ERR_CONFLICT, "%s %s already exists", manifest_kind_name(kind), key);
+        err_set(err, ERR_CONFLICT, "%s %s%s%s already exists", manifest_kind_name(kind), ns,
+                *ns ? "/" : "", manifest_name(manifest));
         return NULL;
     }
     if (kind == KIND_POD && check_quota(s, manifest, err) < 0)
@@ -244,7 +237,7 @@ struct object *store_create(struct store *s, json_t *manifest, struct err *err)
     return o;
 }
 
-/* RFC 7396; `target` is changed in place. */
+/* A merge patch (RFC 7396) that changes `target` in place. */
 static void merge(json_t *target, const json_t *patch)
 {
     const char *key;

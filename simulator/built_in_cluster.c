@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The top of the built-in cluster: its operations, the core's effects, watch events. Below it,
- * lowest first, each file calls only those before it:
+ * The top of the built-in cluster: the cluster operations, the core's effects and watch events. The
+ * files below it, lowest first. Each file calls only files that are listed before it:
  *
- *   sim_clock           simulated time, and the tasks that are due at some time
- *   api_server          objects as an API server stores them
- *   controllers         what happens to them: pods run, Jobs create pods
- *   scenario_timetable  what the scenario does to them
- *   scheduler_cache     the scheduler's cache of nodes, and kube-scheduler's filters
- *   scheduler_filters   the filters that read other pods and volumes
- *   scheduler_queue     kube-scheduler's queue
- *   scheduler_cycle     kube-scheduler's scheduling and binding cycles
+ *   sim_clock           simulated time, and tasks that are due at a time
+ *   api_server          stores objects
+ *   controllers         kubelet, Job controller and garbage collectors
+ *   scenario_timetable  the scenario's changes of objects
+ *   queue_objects       queues, and namespaces that name one
+ *   scheduler_cache     kube-scheduler's cache of nodes, and its filters for one node
+ *   scheduler_filters   its filters that read other pods and volumes
+ *   scheduler_queue     its queue
+ *   scheduler_cycle     its scheduling and binding cycles
  */
 #include "simulator/built_in_cluster.h"
 
@@ -19,6 +20,7 @@
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "simulator/controllers.h"
+#include "simulator/queue_objects.h"
 #include "simulator/scenario_timetable.h"
 #include "simulator/scheduler_cycle.h"
 
@@ -33,11 +35,12 @@ struct builtin {
     struct store store;
     struct scenario_timetable timetable;
     struct claim_topology *claims;
+    struct queue_objects *queues;
     struct sched sched;
-    json_t *events; /* the last ones */
+    json_t *events; /* the last MAX_EVENTS Kubernetes events */
 };
 
-/* ---- out to the core ---- */
+/* ---- events to the core ---- */
 
 static void post(struct builtin *b, struct gang_event *ev)
 {
@@ -56,10 +59,12 @@ static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t
     post(b, &ev);
 }
 
-/* An object that cannot be decoded after a patch is not shown; it was checked when it came. */
+/* The core does not see an object that cannot be decoded. Objects are checked when the scenario is
+ * read, so this can happen only after a patch. */
 static void skipped(const struct err *err)
 {
-    log_warning("built-in cluster: object skipped", "why", err->text, NULL);
+    log_warning("Built-in cluster skipped an object that cannot be decoded", "error", err->text,
+                NULL);
 }
 
 static void show_node(struct builtin *b, json_t *json, bool gone)
@@ -160,12 +165,28 @@ static void show_class(struct builtin *b, json_t *json, bool gone)
         skipped(&err);
 }
 
+static void show_queue(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (queue_objects_show(b->queues, json, gone, &err) < 0)
+        skipped(&err);
+}
+
+static void show_namespace(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (queue_objects_show_namespace(b->queues, json, gone, &err) < 0)
+        skipped(&err);
+}
+
 static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
 {
     static void (*const shows[KIND_MAX])(struct builtin *, json_t *, bool) = {
-        [KIND_NODE] = show_node,       [KIND_POD] = show_pod,
-        [KIND_POD_GROUP] = show_group, [KIND_PRIORITY_CLASS] = show_class,
-        [KIND_CLAIM] = show_claim,     [KIND_VOLUME] = show_volume,
+        [KIND_NODE] = show_node,           [KIND_POD] = show_pod,
+        [KIND_POD_GROUP] = show_group,     [KIND_PRIORITY_CLASS] = show_class,
+        [KIND_CLAIM] = show_claim,         [KIND_VOLUME] = show_volume,
+        [KIND_QUEUE] = show_queue,         [KIND_ELASTIC_QUOTA] = show_queue,
+        [KIND_NAMESPACE] = show_namespace,
     };
     if (shows[kind])
         shows[kind](b, json, gone);
@@ -184,7 +205,7 @@ static void post_result(struct builtin *b, enum gang_event_kind kind, const stru
     post(b, &ev);
 }
 
-/* Answers as the pods/binding subresource: source pkg/registry/core/pod/storage assignPod. */
+/* The pods/binding subresource. Source: pkg/registry/core/pod/storage assignPod. */
 static void bind_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
@@ -237,7 +258,7 @@ static void nominate_write(void *owner, struct task *t)
     store_patch(&b->store, o, patch);
 }
 
-/* The nomination first. */
+/* Writes the nomination before the gates, as muster does. */
 static void ungate_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
@@ -264,8 +285,8 @@ static void evict_write(void *owner, struct task *t)
         run_delete(&b->store, o);
 }
 
-/* Muster's words, where those of the last try are old. */
-static void tell_write(void *owner, struct task *t)
+/* Writes muster's text into the PodScheduled condition. */
+static void patch_condition_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
     struct object *o = store_pod(&b->store, t->uid);
@@ -289,7 +310,8 @@ static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t co
     t->to = xstrdup_null(e->kind == GANG_PATCH_CONDITION ? e->pod.text : e->pod.node);
 }
 
-/* Stored at once, so that the next status is computed from this one; shown after WATCH. */
+/* Stores the status at once, so that the next status is computed from it. The watch shows it
+ * COST_WATCH later. */
 static void write_status(struct builtin *b, const struct gang_status *status)
 {
     char stamp[32];
@@ -314,7 +336,6 @@ static struct object *object_of_event(struct builtin *b, const struct gang_effec
 static void keep_event(struct builtin *b, const struct gang_effect *e)
 {
     char stamp[32];
-    struct object *o = object_of_event(b, e);
     json_t *event = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time",
                               sim_clock_timestamp(&b->clock, stamp), "kind", e->event.kind,
                               "namespace", e->event.ns, "name", e->event.name, "type",
@@ -324,13 +345,36 @@ static void keep_event(struct builtin *b, const struct gang_effect *e)
         json_array_append_new(b->events, event);
     if (json_array_size(b->events) > MAX_EVENTS)
         json_array_remove(b->events, 0);
+}
+
+/* Does nothing if the object is gone (NULL). */
+static void report_event(struct builtin *b, const struct gang_effect *e, const struct object *o)
+{
     if (!o)
         return;
     cleanup_free char *text = xasprintf("%s: %s", e->event.reason, e->event.message);
     store_report(&b->store, SIMULATED_EVENT, o, NULL, text);
 }
 
-/* ---- the operations ---- */
+static void write_queue_status(struct builtin *b, const struct gang_queue_status *status)
+{
+    bool has_conditions;
+    struct gang_effect e = {.kind = GANG_EVENT};
+    const struct object *o = queue_objects_write(b->queues, status, &has_conditions);
+    if (!o)
+        return;
+    e.event.kind = manifest_kind_name(o->kind);
+    e.event.ns = manifest_ns(o->json);
+    e.event.name = manifest_name(o->json);
+    e.event.warning = true;
+    e.event.reason = gang_reason_name(status->reason);
+    e.event.message = status->text;
+    if (!has_conditions)
+        keep_event(b, &e);
+    report_event(b, &e, o);
+}
+
+/* ---- operations ---- */
 
 static struct builtin *of(const struct cluster *c)
 {
@@ -358,19 +402,23 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
         pod_effect(b, e, COST_WRITE, evict_write);
         break;
     case GANG_PATCH_CONDITION:
-        pod_effect(b, e, COST_WRITE, tell_write);
+        pod_effect(b, e, COST_WRITE, patch_condition_write);
         break;
     case GANG_STATUS:
         write_status(b, &e->status);
         break;
     case GANG_EVENT:
         keep_event(b, e);
+        report_event(b, e, object_of_event(b, e));
         break;
     case GANG_REPLY_FILTER:
     case GANG_REPLY_PRIORITIZE:
     case GANG_REPLY_PREEMPT:
     case GANG_REPLY_BIND:
         sched_reply(&b->sched, e);
+        break;
+    case GANG_QUEUE_STATUS:
+        write_queue_status(b, &e->queue);
         break;
     case GANG_EFFECT_MAX:
         break;
@@ -389,7 +437,7 @@ static void show_system_classes(struct builtin *b)
     }
 }
 
-/* Runs what is due, and shows the changes of objects. */
+/* Runs the tasks that are due. A task without a function shows a change of an object. */
 static void run_due(struct builtin *b, usec_t until)
 {
     for (struct task *t; (t = sim_clock_due(&b->clock, until)) != NULL; sim_task_free(t)) {
@@ -400,7 +448,7 @@ static void run_due(struct builtin *b, usec_t until)
     }
 }
 
-/* What there is from the start is shown as a list shows it: before anything else happens. */
+/* Creates the scenario's first objects and shows them before anything else happens, like a list. */
 static void list_objects(struct builtin *b)
 {
     b->store.listing = true;
@@ -429,7 +477,7 @@ static void builtin_advance(struct cluster *c, usec_t now)
     struct builtin *b = of(c);
     b->clock.now = now;
     if (sched_asks(&b->sched))
-        return; /* its reply comes first: the call borrows from what may change now */
+        return; /* the reply must come first, because the call borrows names of nodes */
     if (!b->started)
         start(b);
     run_due(b, now);
@@ -449,11 +497,12 @@ static usec_t builtin_next(const struct cluster *c)
 
 static void builtin_close(struct cluster *c, usec_t deadline)
 {
-    (void)deadline; /* no writes are under way */
+    (void)deadline; /* every write is complete at once */
     struct builtin *b = of(c);
     sim_clock_done(&b->clock);
     sched_done(&b->sched);
     claim_topology_free(b->claims);
+    queue_objects_free(b->queues);
     store_done(&b->store);
     json_decref(b->events);
     scenario_free(b->scenario);
@@ -478,6 +527,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->store.clock = &b->clock;
     b->timetable = (struct scenario_timetable){&b->store, scenario};
     b->claims = claim_topology_new(sink);
+    b->queues = queue_objects_new(&b->store, &b->sink);
     b->events = json_array();
     sched_init(&b->sched, &b->store, b->claims, sink);
     return &b->base;
@@ -493,7 +543,7 @@ int builtin_cluster_open(const char *path, const struct cluster_sink *sink, stru
     return 0;
 }
 
-/* ---- looking on ---- */
+/* ---- observation ---- */
 
 void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg)
 {

@@ -6,6 +6,7 @@
 #include "base/duration.h"
 #include "base/log.h"
 #include "k8s/encoding/kube_field.h"
+#include "workload/workload.h"
 
 static bool finished(const json_t *pod)
 {
@@ -48,7 +49,7 @@ static void pod_finish(void *owner, struct task *t)
     sync_blocked(s, manifest_ns(o->json));
 }
 
-/* How long the pod runs, from its annotation; false: for ever. */
+/* How long the pod runs, from its annotation. False: the pod does not end. */
 static bool duration_of(const json_t *pod, usec_t *ret)
 {
     const char *text = field_peek(pod, "metadata", "annotations", "muster.dev/duration", NULL);
@@ -109,7 +110,7 @@ static void pod_delete(struct store *s, struct object *o)
 
 struct job_count {
     int64_t active, succeeded;
-    struct object *last; /* the one to delete first: not bound, else the newest */
+    struct object *last; /* the pod to delete first: one that is not bound, otherwise the newest */
 };
 
 static bool owned_by_job(const struct object *pod, const struct object *job)
@@ -149,7 +150,7 @@ static int64_t wanted(const json_t *job, const struct job_count *c)
         return 0;
     int64_t parallelism = job_number(job, "parallelism", 1);
     int64_t completions = job_number(job, "completions", -1);
-    /* Without completions the first success means that the work is done. */
+    /* Without `completions`, the first pod that succeeds completes the Job. */
     int64_t left = completions >= 0 ? completions - c->succeeded : c->succeeded ? 0 : INT64_MAX;
     return parallelism < left ? parallelism : left;
 }
@@ -197,11 +198,11 @@ static void job_status(struct store *s, struct object *job, const struct job_cou
         at_for(s, s->clock->now + ttl * USEC_PER_SEC, job, job_end);
 }
 
-/* Creates one pod; false when the quota does not let it. */
+/* Creates one pod. False: a quota is exceeded. */
 static bool create_one(struct store *s, struct object *job)
 {
     struct err err;
-    if (create(s, manifest_job_pod(job->json, job->next_index), &err)) {
+    if (create(s, workload_job_pod(job->json, job->next_index), &err)) {
         job->next_index++;
         job->over_quota = false;
         return true;
@@ -220,7 +221,8 @@ static bool create_one(struct store *s, struct object *job)
 
 static void sync_at(struct store *s, struct object *job, usec_t at);
 
-/* How long until the next batch; true: of one pod each, as the annotation wants it. */
+/* Sets *ret to the time until the next batch. True: the annotation is set, so each batch has one
+ * pod. */
 static bool pace_of(const struct object *job, usec_t *ret)
 {
     const char *text =
@@ -229,7 +231,8 @@ static bool pace_of(const struct object *job, usec_t *ret)
     return text && duration_parse(text, ret, NULL) == 0;
 }
 
-/* A batch of the pods that are missing, twice as large as the last one. Source: slowStartBatch. */
+/* Creates a batch of the missing pods, twice as large as the last batch. True: pods are still
+ * missing, and none was refused. Source: slowStartBatch. */
 static bool create_batch(struct store *s, struct object *job, int64_t missing, bool single)
 {
     int64_t n = single || job->batch < 1 ? 1 : job->batch;
@@ -242,7 +245,7 @@ static bool create_batch(struct store *s, struct object *job, int64_t missing, b
     return n < missing;
 }
 
-/* One step towards what the Job wants: pods more, or a pod less. */
+/* Creates a batch of pods or deletes one pod, if the Job needs it. */
 static void job_sync(void *owner, struct task *t)
 {
     struct store *s = owner;
@@ -293,7 +296,7 @@ static void sync_blocked(struct store *s, const char *ns)
     }
 }
 
-/* ---- what follows when objects come and go ---- */
+/* ---- consequences of creating and deleting objects ---- */
 
 static struct object *create(struct store *s, json_t *manifest, struct err *err)
 {
@@ -327,7 +330,7 @@ static void delete_owned(struct store *s, const char *uid)
         }
 }
 
-/* Pods of a node that is gone end, as the pod garbage collector sees to. */
+/* Deletes the pods of a deleted node, like the pod garbage collector. */
 static void delete_pods_on(struct store *s, const char *node)
 {
     map_for_each (e, &s->objects[KIND_POD]) {
@@ -337,7 +340,7 @@ static void delete_pods_on(struct store *s, const char *node)
     }
 }
 
-/* Removes it at once, and does what follows. */
+/* Removes the object at once, and carries out the consequences. */
 static void remove_object(struct store *s, struct object *o)
 {
     enum manifest_kind kind = o->kind;
@@ -366,13 +369,27 @@ void run_create(struct store *s, json_t *manifest)
 {
     struct err err;
     if (!create(s, manifest, &err))
-        log_warning("scenario: not created", "why", err.text, NULL);
+        log_warning("Object of the scenario was not created", "error", err.text, NULL);
+}
+
+static void change(struct store *s, struct object *o, json_t *patch, const char *text)
+{
+    store_patch(s, o, patch);
+    store_report(s, SIMULATED_CHANGED, o, NULL, text);
+    if (o->kind == KIND_JOB)
+        sync_at(s, o, s->clock->now + COST_CREATE);
+    else if (o->kind == KIND_QUOTA)
+        sync_blocked(s, manifest_ns(o->json));
 }
 
 void run_scale(struct store *s, struct object *job, int64_t parallelism)
 {
-    store_patch(s, job, json_pack("{s:{s:I}}", "spec", "parallelism", (json_int_t)parallelism));
     cleanup_free char *text = xasprintf("scaled to %" PRId64, parallelism);
-    store_report(s, SIMULATED_CHANGED, job, NULL, text);
-    sync_at(s, job, s->clock->now + COST_CREATE);
+    change(s, job, json_pack("{s:{s:I}}", "spec", "parallelism", (json_int_t)parallelism), text);
+}
+
+void run_patch(struct store *s, struct object *o, json_t *patch)
+{
+    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
+    change(s, o, patch, text);
 }

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * controllers.h - what happens to stored objects by themselves: bound pods run and end, Jobs create
- * pods, what an object owned and what ran on a lost node is deleted (kubelet, Job controller,
- * garbage collectors).
+ * controllers.h - the kubelet, the Job controller and the garbage collectors of the built-in
+ * cluster. Bound pods run and end, and Jobs create pods. The objects of a deleted Job and the pods
+ * of a deleted node are deleted.
  *
- * It keeps nothing: what is under way stands in the objects and in the tasks of their store's
- * clock. Objects that come or go otherwise than through a kubelet or a controller go through here,
- * so that what follows is done. One thread.
+ * The module has no state of its own: it uses the objects in the store and the tasks in the store's
+ * clock. Other modules create and delete objects through the functions below, so that the
+ * controllers react. One thread.
  */
 #ifndef MUSTER_SIMULATOR_CONTROLLERS_H
 #define MUSTER_SIMULATOR_CONTROLLERS_H
 
 #include "simulator/api_server.h"
 
-/* Takes the manifest; what the API server refuses is logged. */
+/* Takes ownership of the manifest. Logs an error if the API server refuses the object. */
 void run_create(struct store *s, json_t *manifest);
-/* As `kubectl delete`: a bound pod ends a little later. */
+/* Like `kubectl delete`: a bound pod ends COST_TERMINATE later. */
 void run_delete(struct store *s, struct object *o);
-/* As `kubectl scale` of a Job. */
+/* Like `kubectl scale` for a Job. */
 void run_scale(struct store *s, struct object *job, int64_t parallelism);
-/* The pod was bound: its node starts it. */
+/* Like `kubectl patch --type merge`. Takes ownership of the patch. */
+void run_patch(struct store *s, struct object *o, json_t *patch);
+/* Call it after a pod is bound: its node then starts the pod. */
 void run_bound(struct store *s, struct object *pod);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/manifest.h"
 
-#include <inttypes.h>
-
 #include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
+#include "k8s/dialect/queue_dialect.h"
 #include "k8s/list_watch/claim_topology.h"
+#include "workload/workload.h"
 
 static const struct kind {
     const char *group, *name;
@@ -40,16 +40,39 @@ const char *manifest_name(const json_t *object)
     return string_at(json_object_get(object, "metadata"), "name");
 }
 
+const char *manifest_kind_group(enum manifest_kind kind, size_t i)
+{
+    if (kinds[kind].group[0] != '*')
+        return i == 0 ? kinds[kind].group : NULL;
+    if (kind == KIND_POD_GROUP) {
+        for (const struct dialect *const *d = dialects; *d; d++)
+            if (dialect_has_objects(*d) && i-- == 0)
+                return (*d)->api_group;
+        return NULL;
+    }
+    for (const struct queue_dialect *const *d = queue_dialects; *d; d++)
+        if (strcmp((*d)->kind, kinds[kind].name) == 0 && i-- == 0)
+            return (*d)->api_group;
+    return NULL;
+}
+
+bool manifest_kind_in_group(enum manifest_kind kind, const char *group)
+{
+    const char *each;
+    for (size_t i = 0; (each = manifest_kind_group(kind, i)) != NULL; i++)
+        if (strcmp(each, group) == 0)
+            return true;
+    return false;
+}
+
 enum manifest_kind manifest_kind_of(const json_t *object)
 {
     cleanup_free char *group = manifest_group(object);
     const char *name = string_at(object, "kind");
-    for (int i = 0; i < KIND_MAX; i++) {
-        bool any = kinds[i].group[0] == '*';
+    for (int i = 0; i < KIND_MAX; i++)
         if (strcmp(kinds[i].name, name) == 0 &&
-            (any ? dialect_of_objects(group) != NULL : strcmp(kinds[i].group, group) == 0))
+            manifest_kind_in_group((enum manifest_kind)i, group))
             return (enum manifest_kind)i;
-    }
     return KIND_MAX;
 }
 
@@ -65,7 +88,7 @@ bool manifest_kind_namespaced(enum manifest_kind kind)
 
 /* ---- defaults ---- */
 
-/* Like json_object_get, but makes the object when it is absent. */
+/* Like json_object_get(), but creates the object if it is missing. */
 static json_t *child(json_t *object, const char *key)
 {
     json_t *c = json_object_get(object, key);
@@ -92,49 +115,13 @@ void manifest_default(json_t *object)
                     manifest_name(object));
 }
 
-/* ---- pods of Jobs ---- */
-
-static json_t *copy_or_new(const json_t *object)
-{
-    return json_is_object(object) ? json_deep_copy(object) : json_object();
-}
-
-json_t *manifest_job_pod(const json_t *job, int64_t index)
-{
-    const json_t *job_spec = json_object_get(job, "spec");
-    const json_t *template = json_object_get(job_spec, "template");
-    const json_t *job_meta = json_object_get(job, "metadata");
-    const char *name = manifest_name(job);
-    cleanup_free char *pod_name = xasprintf("%s-%" PRId64, name, index);
-
-    json_t *meta = copy_or_new(json_object_get(template, "metadata"));
-    json_object_set_new(meta, "name", json_string(pod_name));
-    json_object_set_new(meta, "namespace", json_string(manifest_ns(job)));
-    json_t *labels = child(meta, "labels");
-    json_object_set_new(labels, "job-name", json_string(name));
-    json_object_set_new(labels, "batch.kubernetes.io/job-name", json_string(name));
-    if (strcmp(string_at(job_spec, "completionMode"), "Indexed") == 0) {
-        cleanup_free char *text = xasprintf("%" PRId64, index);
-        json_object_set_new(child(meta, "annotations"), "batch.kubernetes.io/job-completion-index",
-                            json_string(text));
-    }
-    json_t *owner = json_pack("{s:s, s:s, s:s, s:s, s:b}", "apiVersion", "batch/v1", "kind", "Job",
-                              "name", name, "uid", string_at(job_meta, "uid"), "controller", 1);
-    json_object_set_new(meta, "ownerReferences", json_pack("[o]", owner));
-
-    json_t *pod = json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
-                            meta, "spec", copy_or_new(json_object_get(template, "spec")));
-    manifest_default(pod);
-    return pod;
-}
-
 /* ---- checks ---- */
 
 static int check_pod(const json_t *pod, struct err *err)
 {
     struct gang_pod_facts *facts = decode_pod(pod, err);
     int r = facts ? 0 : -1;
-    if (facts && facts->invalid) /* a cluster would keep it; here somebody has just written it */
+    if (facts && facts->invalid) /* an API server would accept it, but the author should know */
         r = err_set(err, ERR_INVALID, "%s", facts->invalid);
     gang_pod_facts_free(facts);
     return r;
@@ -148,12 +135,13 @@ static int check_job(const json_t *job, struct err *err)
         const json_t *n = json_object_get(spec, counts[i]);
         if (n &&
             (!json_is_integer(n) || json_integer_value(n) < 0 || json_integer_value(n) > INT32_MAX))
-            return err_set(err, ERR_INVALID, "spec.%s must be a number from 0", counts[i]);
+            return err_set(err, ERR_INVALID, "spec.%s must be a whole number from 0 to %d",
+                           counts[i], INT32_MAX);
     }
     if (!json_is_object(json_object_get(json_object_get(spec, "template"), "spec")))
-        return err_set(err, ERR_INVALID, "spec.template.spec is missing: the pods to create");
-    json_t *pod = manifest_job_pod(job, 0);
-    json_object_set_new(json_object_get(pod, "metadata"), "uid", json_string("0"));
+        return err_set(err, ERR_INVALID,
+                       "spec.template.spec is missing: it describes the pods to create");
+    json_t *pod = workload_job_pod(job, 0);
     int ret = check_pod(pod, err);
     json_decref(pod);
     return ret < 0 ? err_wrap(err, "spec.template") : 0;
@@ -183,7 +171,7 @@ static int check_quota(const json_t *quota, struct err *err)
 static int check_class(const json_t *class, struct err *err)
 {
     if (!json_is_integer(json_object_get(class, "value")))
-        return err_set(err, ERR_INVALID, "value is missing: the priority, a number");
+        return err_set(err, ERR_INVALID, "value is missing: write the priority as a whole number");
     struct gang_priority_class_facts *facts = decode_class(class, err);
     gang_priority_class_facts_free(facts);
     return facts ? 0 : -1;
@@ -215,6 +203,15 @@ static int check_volume(const json_t *volume, struct err *err)
     return check_storage(volume, claim_topology_set_volume, err);
 }
 
+/* An invalid queue is accepted, as an invalid PodGroup is: the simulation shows what it causes. */
+static int check_queue(const json_t *queue, struct err *err)
+{
+    cleanup_free char *group = manifest_group(queue);
+    struct gang_queue_facts *facts = decode_queue(queue_dialect_by_group(group), queue, err);
+    gang_queue_facts_free(facts);
+    return facts ? 0 : -1;
+}
+
 static int check_decoded(enum manifest_kind kind, const json_t *object, struct err *err)
 {
     static int (*const checks[KIND_MAX])(const json_t *, struct err *) = {
@@ -222,8 +219,9 @@ static int check_decoded(enum manifest_kind kind, const json_t *object, struct e
         [KIND_JOB] = check_job,     [KIND_POD_GROUP] = check_group,
         [KIND_QUOTA] = check_quota, [KIND_PRIORITY_CLASS] = check_class,
         [KIND_CLAIM] = check_claim, [KIND_VOLUME] = check_volume,
+        [KIND_QUEUE] = check_queue, [KIND_ELASTIC_QUOTA] = check_queue,
     };
-    /* Decoders want what the API server sets. */
+    /* The decoders need the fields that an API server sets. */
     json_t *copy = json_deep_copy(object);
     manifest_default(copy);
     json_t *meta = json_object_get(copy, "metadata");
@@ -237,14 +235,15 @@ static int check_decoded(enum manifest_kind kind, const json_t *object, struct e
 int manifest_check(const json_t *object, struct err *err)
 {
     if (!json_is_object(object))
-        return err_set(err, ERR_INVALID, "not an object: write a manifest (apiVersion, kind, …)");
+        return err_set(err, ERR_INVALID,
+                       "not an object: write a manifest with apiVersion, kind and metadata");
     const char *version = string_at(object, "apiVersion"), *name = manifest_name(object);
     if (!version[0] || !string_at(object, "kind")[0])
         return err_set(err, ERR_INVALID, "apiVersion or kind is missing");
     enum manifest_kind kind = manifest_kind_of(object);
     if (kind == KIND_MAX)
         return err_set(err, ERR_UNSUPPORTED,
-                       "%s %s is not known to the built-in cluster: write its pods, or a Job",
+                       "the built-in cluster does not support %s %s: write its pods, or a Job",
                        version, string_at(object, "kind"));
     if (!name[0])
         return err_set(err, ERR_INVALID, "%s: metadata.name is missing", kinds[kind].name);

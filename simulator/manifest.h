@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.h - turns Kubernetes objects as people write them into what an API server stores.
+ * manifest.h - reads, completes and checks the manifests of a scenario for the built-in cluster.
  *
- * For the built-in cluster and scenario files. Pure, any thread; objects are borrowed unless said.
+ * Stateless; any thread. Objects are borrowed unless a comment says otherwise.
  */
 #ifndef MUSTER_SIMULATOR_MANIFEST_H
 #define MUSTER_SIMULATOR_MANIFEST_H
@@ -11,22 +11,23 @@
 
 #include "base/err.h"
 
-/* The kinds of objects that the built-in cluster knows: id, API group ("*": of a dialect), kind,
- * namespaced, what it does with one. */
+/* The kinds of objects that the built-in cluster accepts: id, API group ("*": those of the
+ * dialects), kind, namespaced, and how the cluster uses the object. */
 #define MANIFEST_KINDS(X)                                                                          \
-    X(NODE, "", "Node", false, "pods are placed on it")                                            \
-    X(POD, "", "Pod", true, "scheduled, then runs for its duration")                               \
+    X(NODE, "", "Node", false, "runs pods")                                                        \
+    X(POD, "", "Pod", true, "is scheduled, then runs for its duration")                            \
     X(JOB, "batch", "Job", true, "creates pods")                                                   \
-    X(POD_GROUP, "*", "PodGroup", true, "what pods are linked to")                                 \
+    X(POD_GROUP, "*", "PodGroup", true, "makes a gang of the pods that are linked to it")          \
     X(QUOTA, "", "ResourceQuota", true, "limits the number of pods in a namespace")                \
     X(PRIORITY_CLASS, "scheduling.k8s.io", "PriorityClass", false, "gives pods their priority")    \
-    X(CLAIM, "", "PersistentVolumeClaim", true, "with its volume: where its pods can run")         \
-    X(VOLUME, "", "PersistentVolume", false, "with node affinity: some nodes only")                \
-    X(NAMESPACE, "", "Namespace", false, "kept, no effect")                                        \
-    X(CONFIG_MAP, "", "ConfigMap", true, "kept, no effect")                                        \
-    X(SERVICE, "", "Service", true, "kept, no effect")                                             \
-    X(SERVICE_ACCOUNT, "", "ServiceAccount", true, "kept, no effect")                              \
-    X(QUEUE, "*", "Queue", false, "kept, no effect")
+    X(CLAIM, "", "PersistentVolumeClaim", true, "limits its pods to the nodes of its volume")      \
+    X(VOLUME, "", "PersistentVolume", false, "its node affinity limits the nodes")                 \
+    X(QUEUE, "*", "Queue", false, "limits the gangs in it, and orders them")                       \
+    X(ELASTIC_QUOTA, "*", "ElasticQuota", true, "is a queue, too")                                 \
+    X(NAMESPACE, "", "Namespace", false, "may name the queue of its pods")                         \
+    X(CONFIG_MAP, "", "ConfigMap", true, "is stored, without an effect")                           \
+    X(SERVICE, "", "Service", true, "is stored, without an effect")                                \
+    X(SERVICE_ACCOUNT, "", "ServiceAccount", true, "is stored, without an effect")
 
 enum manifest_kind {
 #define X(id, group, kind, namespaced, help) KIND_##id,
@@ -35,25 +36,26 @@ enum manifest_kind {
         KIND_MAX
 };
 
-/* Of an object with apiVersion and kind; KIND_MAX when it is not known. */
+/* The kind of an object, from its apiVersion and kind; KIND_MAX: unknown. */
 enum manifest_kind manifest_kind_of(const json_t *object);
 const char *manifest_kind_name(enum manifest_kind kind);
 bool manifest_kind_namespaced(enum manifest_kind kind);
+/* The i-th API group that has this kind; NULL: it has fewer. */
+const char *manifest_kind_group(enum manifest_kind kind, size_t i);
+bool manifest_kind_in_group(enum manifest_kind kind, const char *group);
 
-/* Its API group: "batch" of batch/v1, "" of v1; the caller frees it. */
+/* The API group: "batch" for batch/v1, "" for v1. The caller frees it. */
 char *manifest_group(const json_t *object);
-/* "" when absent. */
+/* "" if the field is missing. */
 const char *manifest_ns(const json_t *object);
 const char *manifest_name(const json_t *object);
 
-/* Puts it into namespace "default" when it has none; a node gets the label kubernetes.io/hostname
- * that its kubelet would set. Other defaults are the decoders' own. */
+/* Sets the namespace to "default" if it is missing, and the label kubernetes.io/hostname of a node,
+ * which the kubelet sets in a real cluster. The decoders set the other defaults. */
 void manifest_default(json_t *object);
 
-/* A new pod of a Job, from its template: name, labels, owner; the caller owns it. */
-json_t *manifest_job_pod(const json_t *job, int64_t index);
-
-/* Whether the object can be used as it is: kind known, name given, everything decoded once. */
+/* Returns 0 if the built-in cluster accepts the object: the kind is known, it has a name, and it
+ * can be decoded. */
 int manifest_check(const json_t *object, struct err *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 static void not_there(const struct scenario_target *t)
 {
-    log_warning("scenario: no such object", "kind", manifest_kind_name(t->kind), "namespace", t->ns,
-                "name", t->name, NULL);
+    log_warning("Object in the scenario's timetable does not exist", "kind",
+                manifest_kind_name(t->kind), "namespace", t->ns, "name", t->name, NULL);
 }
 
 static void delete_all(struct store *s, const json_t *list)
@@ -38,6 +38,21 @@ static void scale_all(struct store *s, const json_t *list)
     }
 }
 
+static void patch_all(struct store *s, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        struct scenario_target t;
+        if (scenario_target(entry, &t, NULL) < 0)
+            continue;
+        struct object *o = store_find(s, t.kind, t.api_group, t.ns, t.name);
+        if (o)
+            run_patch(s, o, scenario_patch(entry));
+        else
+            not_there(&t);
+    }
+}
+
 static void cordon_all(struct store *s, const json_t *list, bool on)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -57,7 +72,7 @@ static void cordon_all(struct store *s, const json_t *list, bool on)
 
 static void step_run(void *owner, struct task *t);
 
-/* The step's n-th time, from 0. */
+/* Schedules repetition n of the step, from 0. */
 static void step_at(struct scenario_timetable *table, size_t step, int64_t n)
 {
     const struct scenario_step *s = &table->scenario->steps[step];
@@ -78,6 +93,7 @@ static void step_run(void *owner, struct task *t)
     for (size_t i = 0; i < json_array_size(create); i++)
         run_create(s, json_deep_copy(json_array_get(create, i)));
     scale_all(s, json_object_get(todo, "scale"));
+    patch_all(s, json_object_get(todo, "patch"));
     cordon_all(s, json_object_get(todo, "cordon"), true);
     cordon_all(s, json_object_get(todo, "uncordon"), false);
     json_decref(todo);

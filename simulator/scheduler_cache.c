@@ -22,7 +22,7 @@ struct sched_node *cache_node(const struct sched_cache *c, const char *name)
     return name ? map_get(&c->nodes, name) : NULL;
 }
 
-/* Pods that name the node and came before it. */
+/* Charges and nominates pods that name the node and were shown before it. */
 static void adopt(struct sched_cache *c, const char *name)
 {
     map_for_each (e, &c->pods) {
@@ -48,7 +48,7 @@ static void add_node(struct sched_cache *c, struct gang_node_facts *facts)
 
 void cache_set_node(struct sched_cache *c, const json_t *json)
 {
-    /* Decoded before, for the core: it cannot fail. */
+    /* It cannot fail, because it was decoded for the core before. */
     struct gang_node_facts *facts = decode_node(json, NULL);
     struct sched_node *node = cache_node(c, facts->name);
     if (node) {
@@ -125,7 +125,7 @@ static void take_facts(struct sched_pod *pod, json_t *json)
     json_decref(pod->json);
     pod->json = json_incref(json);
     gang_pod_facts_free(pod->facts);
-    pod->facts = decode_pod(json, NULL); /* decoded before, for the core: it cannot fail */
+    pod->facts = decode_pod(json, NULL); /* cannot fail: it was decoded for the core before */
 }
 
 void cache_set_pod(struct sched_cache *c, struct sched_pod *pod, json_t *json)
@@ -182,8 +182,8 @@ void cache_nominate(struct sched_cache *c, struct sched_pod *pod)
 
 /* ---- filters ---- */
 
-/* What the pods nominated to the node ask for, those that this pod must let go first. Source:
- * framework addGENominatedPods: equal or higher priority. */
+/* The requests of the nominated pods that take precedence over the pod, or their number if resource
+ * is NULL. Source: framework addGENominatedPods: equal or higher priority. */
 static int64_t nominated_amount(const struct sched_pod *pod, const struct sched_node *node,
                                 const char *resource)
 {
@@ -232,7 +232,7 @@ const char *cache_refusal(const struct sched_pod *pod, const struct sched_node *
     return NULL;
 }
 
-/* NodeResourcesFit with LeastAllocated over cpu and memory, 0 to 100. */
+/* NodeResourcesFit with LeastAllocated over cpu and memory. */
 int cache_score(const struct sched_pod *pod, const struct sched_node *node)
 {
     static const char *const resources[] = {"cpu", "memory"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sources: k8s.io/kubernetes v1.36 pkg/scheduler (schedule_one.go, extender.go), and what was seen
- * of a real one.
+ * Sources: k8s.io/kubernetes v1.36 pkg/scheduler (schedule_one.go, extender.go), and the behaviour
+ * of a real kube-scheduler (docs/explanation/kube-scheduler.md).
  */
 #include "simulator/scheduler_cycle.h"
 
@@ -9,8 +9,8 @@
 #include "k8s/encoding/kube_field.h"
 
 enum {
-    SAMPLE_FROM = 100,    /* nodes from which on a scan stops early (minFeasibleNodesToFind) */
-    EXTENDER_WEIGHT = 10, /* as registered */
+    SAMPLE_FROM = 100,    /* the scan stops early from this many nodes (minFeasibleNodesToFind) */
+    EXTENDER_WEIGHT = 10, /* the weight in the extender's registration */
     SCORE_SCALE = 10,     /* MaxNodeScore / MaxExtenderPriority */
 };
 
@@ -24,7 +24,7 @@ static uint64_t new_call(struct sched *s)
     return CLUSTER_CALL | ++s->calls;
 }
 
-/* ---- what the watches show ---- */
+/* ---- watch events ---- */
 
 void sched_show_node(struct sched *s, const json_t *json)
 {
@@ -48,7 +48,6 @@ static bool in_queue(const struct sched_pod *pod)
     return pod->place != SCHED_ASSUMED && pod->place != SCHED_ASSIGNED;
 }
 
-/* Bound, by whomever. */
 static void show_assigned(struct sched *s, struct sched_pod *pod)
 {
     if (!str_eq(pod->node_name, pod->facts->node)) {
@@ -105,7 +104,7 @@ void sched_show_pod(struct sched *s, json_t *json)
         show_waiting(s, pod);
 }
 
-/* ---- the end of a cycle or of a bind: what the scheduler writes ---- */
+/* ---- writes after a cycle or a bind call ---- */
 
 static void refusals_clear(struct sched_refusals *r)
 {
@@ -114,12 +113,12 @@ static void refusals_clear(struct sched_refusals *r)
     map_done(&r->counts);
 }
 
-static void refusals_add(struct sched_refusals *r, const char *words)
+static void refusals_add(struct sched_refusals *r, const char *reason)
 {
-    size_t *n = map_get(&r->counts, words);
+    size_t *n = map_get(&r->counts, reason);
     if (!n) {
         n = xcalloc(1, sizeof *n);
-        map_set(&r->counts, words, n);
+        map_set(&r->counts, reason, n);
     }
     ++*n;
 }
@@ -156,8 +155,8 @@ static void condition_write(void *owner, struct task *t)
         store_patch(s->store, o, STEAL(t->json));
 }
 
-/* The PodScheduled condition, written when it says something new; a failed try also
- * clears the nomination. */
+/* Writes the PodScheduled condition if its message has changed. A failed try also clears the
+ * nomination. */
 static void write_condition(struct sched *s, struct sched_pod *pod, const char *reason,
                             const char *message)
 {
@@ -191,7 +190,7 @@ static void cycle_done(struct sched *s)
     refusals_clear(&s->refusals);
 }
 
-/* No node: to the unschedulable pods. */
+/* No node was found: the pod goes to the unschedulable pods. */
 static void cycle_rejected(struct sched *s)
 {
     struct sched_pod *pod = s->pod;
@@ -213,13 +212,13 @@ static struct sched_pod *pod_by_call(struct sched *s, uint64_t call)
     return NULL;
 }
 
-/* Forgotten, to the error backoff, and others are woken. */
+/* The pod is no longer assumed and goes to the error backoff. This can make room for others. */
 static void bind_failed(struct sched *s, struct sched_pod *pod, const char *why)
 {
     cleanup_free char *message = xasprintf("running Bind: %s", why);
     pod->call = 0;
     if (pod->place != SCHED_ASSUMED)
-        return; /* bound after all */
+        return; /* it was bound nevertheless */
     struct object *o = store_pod(s->store, pod->facts->uid);
     if (o)
         store_report(s->store, SIMULATED_BIND_FAILED, o, pod->node_name, why);
@@ -229,7 +228,7 @@ static void bind_failed(struct sched *s, struct sched_pod *pod, const char *why)
     sched_queue_event(&s->queue, /* room= */ true);
 }
 
-/* The scheduler gives up waiting and closes the connection. */
+/* The scheduler stops waiting for the reply and closes the connection. */
 static void bind_timeout(struct sched *s, struct sched_pod *pod)
 {
     struct gang_event ev = {.kind = GANG_EV_CALL_CLOSED, .id = pod->call};
@@ -278,7 +277,7 @@ static void offer(struct sched *s, struct sched_node *node)
     s->offered[s->n_offered++] = node;
 }
 
-/* How many feasible nodes are enough. */
+/* The number of feasible nodes after which a scan stops. Source: numFeasibleNodesToFind. */
 static size_t enough(size_t nodes)
 {
     if (nodes < SAMPLE_FROM)
@@ -329,7 +328,7 @@ static void ask(struct sched *s, enum gang_event_kind kind, enum sched_state sta
     post(s, &ev);
 }
 
-/* The extender is asked about the nodes that passed, and not at all when none did. */
+/* Calls the extender's filter with the nodes that passed the scan, unless there are none. */
 static void ask_filter(struct sched *s)
 {
     s->n_offered = 0;
@@ -350,7 +349,7 @@ static void cycle_begin(struct sched *s, struct sched_pod *pod)
     s->free_at = s->clock->now + COST_CYCLE;
     s->extender_refused = false;
     s->n_offered = 0;
-    /* The nominated node first, alone. */
+    /* kube-scheduler first tries the nominated node alone. */
     struct sched_node *nominated = cache_node(&s->cache, pod->facts->nominated);
     if (nominated && !refusal(s, pod, nominated, buf)) {
         offer(s, nominated);
@@ -360,7 +359,7 @@ static void cycle_begin(struct sched *s, struct sched_pod *pod)
     }
 }
 
-/* Keeps the offered nodes that the reply lets pass, in its order. */
+/* Keeps the offered nodes that the reply allows, in the order of the reply. */
 static void keep_passed(struct sched *s, const struct gang_filter_reply *r)
 {
     for (size_t i = 0; i < r->n_refused; i++)
@@ -388,7 +387,7 @@ static void filter_replied(struct sched *s, const struct gang_filter_reply *r)
     bool nominated = s->state == SCHED_NOMINATED;
     keep_passed(s, r);
     if (s->n_offered == 1)
-        assume(s, s->offered[0]); /* no choice left: the scheduler does not score */
+        assume(s, s->offered[0]); /* kube-scheduler does not score a single node */
     else if (s->n_offered)
         ask(s, GANG_EV_PRIORITIZE, SCHED_PRIORITIZE);
     else if (nominated)
@@ -416,13 +415,13 @@ static void bind_replied(struct sched *s, uint64_t id, const char *error)
 {
     struct sched_pod *pod = pod_by_call(s, id);
     if (!pod)
-        return; /* given up, or deleted */
+        return; /* timed out, or the pod was deleted */
     if (error[0]) {
         bind_failed(s, pod, error);
         return;
     }
     pod->call = 0;
-    sched_queue_put(&s->queue, pod, SCHED_ASSUMED); /* without the timeout */
+    sched_queue_put(&s->queue, pod, SCHED_ASSUMED); /* clears the timeout */
 }
 
 void sched_reply(struct sched *s, const struct gang_effect *e)

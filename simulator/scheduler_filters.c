@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's filters that look at other pods and at volumes. Sources: k8s.io/kubernetes v1.36
- * plugins interpodaffinity, podtopologyspread and volumebinding, as far as gang/inter_pod_rules.h
- * and gang/volume_rules.h have them. An unbound claim has no volume here, so any node suits it.
+ * Sources: k8s.io/kubernetes v1.36, plugins interpodaffinity, podtopologyspread and volumebinding,
+ * limited to the rules in gang/inter_pod_rules.h and gang/volume_rules.h. The built-in cluster has
+ * no volumes for unbound claims, so such claims allow any node.
  */
 #include "simulator/scheduler_filters.h"
 
@@ -26,7 +26,7 @@ static int64_t count_in(const struct list *pods, bool nominated, const struct sc
     return n;
 }
 
-/* PreFilter: the least of what is counted on the hosts of a spread. */
+/* PreFilter: the smallest count on a host of the spread. */
 static void measure(const struct sched_cache *c, const struct sched_pod *pod, size_t spread,
                     struct sched_spread *ret)
 {
@@ -59,8 +59,8 @@ static const char *spread_refusal(const struct sched_rules *r, const struct sche
 
 /* ---- anti-affinity ---- */
 
-static const char *words_between(const struct gang_pod_facts *pod,
-                                 const struct gang_pod_facts *other)
+static const char *refusal_between(const struct gang_pod_facts *pod,
+                                   const struct gang_pod_facts *other)
 {
     if (gang_anti_affinity_forbids(pod, other))
         return "node(s) didn't match pod anti-affinity rules";
@@ -76,10 +76,10 @@ static const char *apart_refusal(const struct sched_pod *pod, const struct sched
     if (!gang_is_host(node->facts))
         return NULL;
     list_for_each (other, &n->pods, struct sched_pod, on_node)
-        why = why ? why : words_between(pod->facts, other->facts);
+        why = why ? why : refusal_between(pod->facts, other->facts);
     list_for_each (other, &n->nominated, struct sched_pod, nominated)
         if (!why && other != pod && other->facts->priority >= pod->facts->priority)
-            why = words_between(pod->facts, other->facts);
+            why = refusal_between(pod->facts, other->facts);
     return why;
 }
 

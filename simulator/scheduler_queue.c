@@ -49,7 +49,6 @@ void sched_queue_add(struct sched_queue *q, struct sched_pod *pod)
     sched_queue_put(q, pod, has_gates(pod->facts) ? SCHED_GATED : SCHED_ACTIVE);
 }
 
-/* One second, doubled with each failure in a row, at most ten. */
 static usec_t backoff(int failures)
 {
     return usec_backoff(COST_BACKOFF_MIN, COST_BACKOFF_MAX, failures - 1);
@@ -71,7 +70,7 @@ void sched_queue_failed(struct sched_queue *q, struct sched_pod *pod)
     sched_queue_put_until(q, pod, SCHED_ERROR_BACKOFF, q->clock->now + backoff(pod->errors));
 }
 
-/* A waiting pod is to be tried again: at once, or when nothing else is to be tried. */
+/* Wakes an unschedulable pod. During its backoff, it is tried only if the active queue is empty. */
 static void wake(struct sched_queue *q, struct sched_pod *pod)
 {
     bool resting = pod->stamp + backoff(pod->rejections) > q->clock->now;
@@ -86,8 +85,8 @@ void sched_queue_update(struct sched_queue *q, struct sched_pod *pod)
         wake(q, pod);
 }
 
-/* Any event wakes a pod that the extender rejected; one that only the scheduler's
- * own filters rejected is woken by what may have made room. */
+/* Any event wakes a pod that the extender has rejected. Only an event that may have made room wakes
+ * a pod that the scheduler's own filters have rejected. */
 void sched_queue_event(struct sched_queue *q, bool room)
 {
     list_for_each_safe (pod, &q->unschedulable, struct sched_pod, link) {
@@ -96,7 +95,7 @@ void sched_queue_event(struct sched_queue *q, bool room)
     }
 }
 
-/* ---- what is next ---- */
+/* ---- the next pod ---- */
 
 static bool comes_before(const struct sched_pod *a, const struct sched_pod *b)
 {

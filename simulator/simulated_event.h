@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulated_event.h - what happens to the objects of the built-in cluster, as reported to a watch
- * function. Types only. Pointers in an event are borrowed for the call. The call comes on the
- * cluster's thread, from within its functions.
+ * simulated_event.h - changes of objects in the built-in cluster, as reported to a watch function.
+ * Types only. The pointers in an event are valid during the call. The cluster calls the function on
+ * its own thread.
  */
 #ifndef MUSTER_SIMULATOR_SIMULATED_EVENT_H
 #define MUSTER_SIMULATOR_SIMULATED_EVENT_H
@@ -13,11 +13,11 @@
 #define SIMULATED_EVENTS(X)                                                                        \
     X(CREATED, "created")                                                                          \
     X(DELETED, "deleted")                                                                          \
-    X(CHANGED, "changed") /* cordoned, uncordoned, scaled; text says it */                         \
+    X(CHANGED, "changed") /* text: cordoned, uncordoned, scaled, or the patch */                   \
     X(BOUND, "bound")                                                                              \
     X(RUNNING, "running")                                                                          \
     X(FINISHED, "finished")                                                                        \
-    X(REJECTED, "not scheduled") /* text: the scheduler's message, when it is a new one */         \
+    X(REJECTED, "not scheduled") /* text: the scheduler's new message */                           \
     X(BIND_FAILED, "bind failed")                                                                  \
     X(EVENT, "event") /* a Kubernetes event; text: reason and message */
 
@@ -32,8 +32,8 @@ struct simulated_event {
     enum simulated_event_kind kind;
     enum manifest_kind object;
     const json_t *json;    /* the object */
-    const char *ns, *name; /* ns "" where there is none */
-    const char *node;      /* BOUND, RUNNING, FINISHED; else NULL */
+    const char *ns, *name; /* ns is "" for kinds without a namespace */
+    const char *node;      /* of BOUND, RUNNING, FINISHED, BIND_FAILED; otherwise NULL */
     const char *text;      /* may be NULL */
 };
 typedef void builtin_watch_fn(void *arg, usec_t now, const struct simulated_event *what);

@@ -10,21 +10,22 @@
 #include "base/map.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
+#include "simulator/queue_report.h"
 
-/* What was printed about a gang. */
+/* What has been printed about a gang. */
 struct gang_summary {
     enum gang_state state;
     enum gang_reason_code reason;
     char *text;
     bool seen;
-    usec_t since;        /* first seen with enough members; -1: not yet */
-    usec_t scheduled;    /* first scheduled; -1: not yet */
-    usec_t first, last;  /* of the bindings not printed yet */
-    int fresh;           /* bindings not printed yet */
-    struct map on_nodes; /* node -> int *, of these */
+    usec_t since;        /* when it first had enough members; -1: not yet */
+    usec_t scheduled;    /* when it was first Scheduled; -1: not yet */
+    int fresh;           /* Bindings that have not been printed yet */
+    usec_t first, last;  /* the times of these Bindings */
+    struct map on_nodes; /* node -> int *, the number of these Bindings */
 };
 
-/* Objects of one kind to which the same happened at the same moment. */
+/* Objects of one kind with the same event at the same time, which share a line. */
 struct batch {
     usec_t clock;
     enum simulated_event_kind what;
@@ -52,7 +53,7 @@ static void print_clock(usec_t clock)
            s % 60, ms % 1000);
 }
 
-/* "gang ml/a scheduled: 8 of 8 bound"; text may be "". */
+/* Prints a line such as "gang ml/a scheduled: 8 of 8 bound". text may be "". */
 static void line(struct simulation_report *t, usec_t clock, const char *object, const char *name,
                  const char *what, const char *text)
 {
@@ -63,9 +64,10 @@ static void line(struct simulation_report *t, usec_t clock, const char *object, 
                                         "name", name, "what", what, "text", text));
         return;
     }
+    const char *separator = str_eq(what, "bound") ? " " : ": "; /* "bound to gpu-0" */
     print_clock(clock);
     printf("%s%s%s%s%s%s%s\n", object, *name ? " " : "", name, *what ? " " : "", what,
-           *text ? ": " : "", text);
+           *text ? separator : "", text);
 }
 
 static void flush(struct simulation_report *t)
@@ -79,7 +81,7 @@ static void flush(struct simulation_report *t)
 #undef X
     };
     if (b->n > NAMES_SHOWN)
-        buf_printf(&b->names, " … %d in all", b->n);
+        buf_printf(&b->names, " … (%d in total)", b->n);
     line(t, b->clock, manifest_kind_name(b->object), buf_str(&b->names), verbs[b->what], b->text);
     buf_clear(&b->names);
     free(STEAL(b->text));
@@ -143,7 +145,7 @@ static void put_nodes(struct buf *b, const struct map *nodes)
     size_t shown = 0;
     map_for_each (e, nodes) {
         if (shown == NAMES_SHOWN) {
-            buf_printf(b, " … %zu nodes in all", map_count(nodes));
+            buf_printf(b, " … (%zu nodes in total)", map_count(nodes));
             break;
         }
         buf_printf(b, "%s%s", shown++ ? ", " : "", e->key);
@@ -173,7 +175,7 @@ static void bound(struct simulation_report *t, usec_t clock, const struct simula
     count_node(&g->on_nodes, h->node);
 }
 
-/* The words behind "gang ns/name: ", which the line says already. */
+/* The text without "gang ns/name: ", because the line names the gang already. */
 static const char *bare(const struct gang_status *s)
 {
     char prefix[512];
@@ -196,14 +198,21 @@ static void count_slot(void *arg, const struct gang_member_view *m)
     count_node(&c->nodes, m->slot);
 }
 
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void put_plan(struct buf *b, const struct gang_core *core, const struct gang_view *v)
 {
     struct slot_count c = {MAP_INIT, 0};
     gang_core_each_member(core, v->status.ref, count_slot, &c);
-    buf_printf(b, "%d slots on %zu nodes: ", c.n, map_count(&c.nodes));
+    const int expected = v->planned - c.n;
+    buf_printf(b, "%d slot%s on %zu node%s: ", c.n, plural(c.n), map_count(&c.nodes),
+               plural((int)map_count(&c.nodes)));
     put_nodes(b, &c.nodes);
-    if (v->planned > c.n)
-        buf_printf(b, "; %d more for members still expected", v->planned - c.n);
+    if (expected > 0)
+        buf_printf(b, "; %d more slot%s for expected members", expected, plural(expected));
     forget_nodes(&c.nodes);
 }
 
@@ -225,8 +234,8 @@ static void forget_bindings(struct gang_summary *g)
     g->fresh = 0;
 }
 
-static void tell_state(struct simulation_report *t, usec_t clock, const struct gang_core *core,
-                       const struct gang_view *v, struct gang_summary *g)
+static void print_state(struct simulation_report *t, usec_t clock, const struct gang_core *core,
+                        const struct gang_view *v, struct gang_summary *g)
 {
     static const char *const verbs[GANG_STATE_MAX] = {
         [GANG_ASSEMBLING] = "assembling", [GANG_WAITING] = "waits",
@@ -240,7 +249,7 @@ static void tell_state(struct simulation_report *t, usec_t clock, const struct g
     if (s->state == GANG_PLANNED)
         put_plan(&text, core, v);
     else if (s->state == GANG_COMMITTING)
-        buf_printf(&text, "the bindings of all %d needed members are sent", s->needed);
+        buf_printf(&text, "muster sends the Bindings of all %d needed members", s->needed);
     else if (s->state == GANG_SCHEDULED)
         put_bindings(&text, g, s);
     else if (s->state != GANG_DONE)
@@ -275,14 +284,13 @@ static void look_at_gang(void *arg, const struct gang_view *v)
     const struct gang_status *s = &v->status;
     struct gang_summary *g = summary_of(l->t, s->ref->api_group, s->ref->ns, s->ref->name);
     bool moved = !g->seen || g->state != s->state;
-    /* While a gang assembles its figures change with every pod: print it when the reason changes.
-     */
+    /* While a gang assembles, its text changes with every pod, so only a new reason is printed. */
     bool other =
         g->reason != s->reason || (s->state == GANG_WAITING && strcmp(g->text, s->text) != 0);
     if (moved || (other && (s->state == GANG_WAITING || s->state == GANG_ASSEMBLING ||
                             s->state == GANG_BACKED_OFF))) {
         flush(l->t);
-        tell_state(l->t, l->clock, l->core, v, g);
+        print_state(l->t, l->clock, l->core, v, g);
     } else if (s->state == GANG_SCHEDULED && g->fresh && l->clock > g->last) {
         cleanup_buf struct buf text = BUF_INIT;
         cleanup_free char *name = xasprintf("%s/%s", s->ref->ns, s->ref->name);
@@ -301,7 +309,7 @@ void simulation_report_gangs(struct simulation_report *t, usec_t clock,
     gang_core_each_gang(core, look_at_gang, &l);
 }
 
-/* ---- what happens in the cluster ---- */
+/* ---- simulated events ---- */
 
 static bool has_owner(const json_t *object)
 {
@@ -324,7 +332,8 @@ static bool worth_a_line(struct simulation_report *t, const struct simulated_eve
     case SIMULATED_BIND_FAILED:
         return true;
     case SIMULATED_EVENT:
-        return h->object == KIND_JOB; /* those of pods and groups say what the gang's line says */
+        /* Events of pods and PodGroups repeat the gang's line. */
+        return h->object != KIND_POD && h->object != KIND_POD_GROUP;
     case SIMULATED_BOUND:
     case SIMULATED_RUNNING:
     case SIMULATED_EVENT_MAX:
@@ -430,7 +439,7 @@ static void count_pod(void *arg, const json_t *pod)
 }
 
 static void end_text(struct table *table, const struct gang_core *core, const struct pods *pods,
-                     const char *failure)
+                     const struct share_history *shares, const char *failure)
 {
     gang_core_each_gang(core, measure, table);
     if (table->n) {
@@ -438,36 +447,40 @@ static void end_text(struct table *table, const struct gang_core *core, const st
                "NEEDED", "MEMBERS", "WAITED", "WHY");
         gang_core_each_gang(core, print_row, table);
     }
+    queue_report_text(core, shares);
     printf("\npods: %d pending, %d on nodes, %d finished\n", pods->pending, pods->running,
            pods->finished);
     if (failure)
         printf("FAILED: %s\n", failure);
 }
 
+/* Takes ownership of queues. */
 static void end_json(struct table *table, const struct gang_core *core, struct pods *pods,
-                     const char *failure)
+                     json_t *queues, const char *failure)
 {
     table->gangs = json_array();
     gang_core_each_gang(core, json_row, table);
-    json_t *all = json_pack("{s:O, s:o, s:O, s:f, s:s?}", "timeline", table->t->records, "gangs",
-                            table->gangs, "pods", pods->json, "endedAtSeconds",
-                            (double)table->clock / (double)USEC_PER_SEC, "failure", failure);
+    json_t *all =
+        json_pack("{s:O, s:o, s:o, s:O, s:f, s:s?}", "timeline", table->t->records, "gangs",
+                  table->gangs, "queues", queues, "pods", pods->json, "endedAtSeconds",
+                  (double)table->clock / (double)USEC_PER_SEC, "failure", failure);
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
 }
 
 void simulation_report_end(struct simulation_report *t, usec_t clock, const struct gang_core *core,
-                           const struct cluster *cluster, const char *failure)
+                           const struct cluster *cluster, const struct share_history *shares,
+                           const char *failure)
 {
     struct table table = {.t = t, .clock = clock, .width = 4};
     struct pods pods = {.json = t->json ? json_array() : NULL};
     flush(t);
     builtin_cluster_each(cluster, KIND_POD, count_pod, &pods);
     if (t->json)
-        end_json(&table, core, &pods, failure);
+        end_json(&table, core, &pods, queue_report_json(core, shares, cluster), failure);
     else
-        end_text(&table, core, &pods, failure);
+        end_text(&table, core, &pods, shares, failure);
     json_decref(pods.json);
 }
 

@@ -1,14 +1,14 @@
 # shellcheck shell=sh disable=SC2154 # root, logs, jobs and packages_check are those of ./dev
-# test/run.sh - the tests of ./dev, which sources this file: the gate, the long run, what they print.
+# test/run.sh - the tests of ./dev, which sources this file: the gate, the long run and their reports.
 #
 # Files in $logs:
 #   results-SUITE   "pass|fail|skip SUITE TEST", a line for each test
-#   in-full         "TEST PART": TEST plays a small form, PART of the long run the whole
-#   times           "SECONDS what": stages and single tests
-#   long/PART       "RESULT COMMIT DATE MINUTES" of the last run of that part
+#   in-full         "TEST PART": TEST runs in a small form, and PART of the long run runs all of it
+#   times           "SECONDS WHAT", a line for each stage and each test
+#   long/PART       "RESULT COMMIT DATE MINUTES" of the last run of this part
 
 parts=$root/test/long-parts.txt
-# Many tests wait for a peer or a timer: more of them run at once than there are processors.
+# Many tests wait for a peer or a timer, so more tests than processors run at once.
 at_once=$((jobs * 3))
 
 export ASAN_OPTIONS="abort_on_error=1:halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1"
@@ -16,7 +16,7 @@ export LSAN_OPTIONS="exitcode=23"
 export UBSAN_OPTIONS="halt_on_error=1:abort_on_error=1:print_stacktrace=1"
 export TSAN_OPTIONS="halt_on_error=1:exitcode=66:second_deadlock_stack=1"
 
-# NAME COMMAND...: runs it and notes how long it took.
+# NAME COMMAND...: runs the command and records how long it took.
 timed() {
 	timed_name=$1
 	timed_from=$(date +%s)
@@ -29,7 +29,7 @@ timed() {
 
 # ---- ctest ----
 
-# Kernels with much address randomisation are too new for the TSan of older compilers.
+# The TSan of older compilers fails on kernels with strong address space randomisation.
 tsan_prefix() {
 	if "$root/build/tsan/muster" version >/dev/null 2>&1; then
 		return 0
@@ -38,11 +38,11 @@ tsan_prefix() {
 		echo "setarch $(uname -m) -R"
 		return 0
 	fi
-	die "programs built with TSan do not start here, not even without address randomisation"
+	die "programs built with TSan do not start on this machine, even without address space randomisation"
 }
 
-# What a ctest log says: results to stdout, one line for each test: those inside a cmocka program
-# count for themselves, other programs as one. Times and small forms go to their files.
+# SUITE LOG: reads a ctest log and prints a result line for each test. A cmocka program has several tests,
+# any other program is one test. Appends to the files times and in-full.
 read_ctest() {
 	awk -v suite="$1" -v times="$logs/times" -v small="$logs/in-full" '
 	function finish() {
@@ -90,7 +90,7 @@ run_ctest() {
 }
 
 test_preset() {
-	# A build that fails is a failed test: the others still run.
+	# A failed build counts as a failed test, and the other tests still run.
 	if (timed "build $1" build "$1"); then
 		timed "tests $1" run_ctest "$1"
 	fi
@@ -99,7 +99,7 @@ test_preset() {
 
 # ---- end-to-end tests ----
 
-# Lines of `go test -json` as they come: progress to stdout, results to a file.
+# FILE: reads the output of `go test -json`. Prints the progress, and writes the results to FILE.
 read_go() {
 	awk -v results="$1" -v times="$logs/times" -v small="$logs/in-full" '
 	function field(key,   s) {
@@ -127,7 +127,7 @@ read_go() {
 		seconds = match($0, /"Elapsed":[0-9.]+/) ? substr($0, RSTART + 10, RLENGTH - 10) : 0
 		if (test !~ /\//)
 			print seconds, "e2e: " test >>times
-		# A test with parts counts by its parts, unless it failed on its own account.
+		# A test with subtests counts only if it failed itself. Otherwise its subtests count.
 		parent = test
 		if (sub(/\/[^\/]*$/, "", parent)) {
 			parts[parent] = 1
@@ -142,7 +142,7 @@ read_go() {
 	}'
 }
 
-# The output of the tests that failed, from the same lines.
+# FILE: prints the output of the failed tests from the same lines.
 show_failed_go() {
 	awk '
 	function field(key,   s) {
@@ -164,18 +164,18 @@ show_failed_go() {
 			if (lines[i] ~ /^ *[a-z0-9_]+\.go:[0-9]+: / && lines[i] !~ /---- end of| is up after /)
 				said = said "\n" test ": " lines[i]
 	}
-	END { # last, where the eye falls: what the tests said, without the logs of the programs
+	END { # at the end, a summary without the logs of the programs
 		if (said != "")
-			printf "\n---- in short\n%s\n", substr(said, 2)
+			printf "\n---- summary\n%s\n", substr(said, 2)
 	}' "$1"
 }
 
 build_tools() {
-	step "building the control plane (cold: some minutes)"
+	step "building the control plane (the first time takes some minutes)"
 	test/e2e/build-tools "$@"
 }
 
-# PRESET REGEX MINUTES: go test with muster of that build.
+# PRESET REGEX MINUTES: runs go test with the muster of this build.
 run_go() {
 	{
 		cd test/e2e &&
@@ -186,7 +186,7 @@ run_go() {
 	[ -s "$logs/results-e2e" ] || echo "fail e2e nothing-ran" >"$logs/results-e2e"
 }
 
-# PRESET REGEX MINUTES [TOOL...]: what cannot be built is a failed test.
+# PRESET REGEX MINUTES [TOOL...]: builds everything and runs go test. A failed build counts as a failed test.
 test_e2e() {
 	: >"$logs/results-e2e"
 	preset=$1 regex=$2 minutes=$3
@@ -197,14 +197,14 @@ test_e2e() {
 	elif ! (timed "build the control plane" build_tools gate "$@"); then
 		echo "fail e2e build-tools" >"$logs/results-e2e"
 	else
-		step "end-to-end tests with build/$preset/muster (what is measured: build/release/muster)"
+		step "end-to-end tests with build/$preset/muster (measurements use build/release/muster)"
 		timed "tests e2e" run_go "$preset" "$regex" "$minutes"
 	fi
 }
 
-# ---- what is printed at the end ----
+# ---- reports ----
 
-# Every ID of test/acceptance.txt with what its tests said.
+# Prints each ID of test/acceptance.txt with the results of its tests.
 acceptance() {
 	step "acceptance"
 	: >>"$logs/in-full"
@@ -250,21 +250,21 @@ acceptance() {
 		printf "%s %-8s issue %-2s %s%s%s\n", id, result, issue, promise, names[id], more
 	}
 	END {
-		printf "\nacceptance: %d passed (%d of them in part in a small form), %d failed, %d missing\n",
+		printf "\nacceptance: %d passed (%d of them partly in a small form), %d failed, %d missing\n",
 			total["passed"], parted, total["FAILED"], total["missing"]
 	}' "$logs/in-full" "$logs"/results-* test/acceptance.txt
 }
 
-# Where the time went.
+# Prints how long the stages and the slowest tests took.
 show_times() {
-	step "where the time went: stages, then the slowest tests (seconds)"
+	step "duration of the stages, then of the slowest tests (seconds)"
 	grep ' stage: ' "$logs/times" | sed 's/stage: //' | sort -rn | awk '{ printf "%8.0f  %s\n", $1, substr($0, index($0, $2)) }'
 	printf '\n'
 	grep -v ' stage: ' "$logs/times" | sort -rn | head -n 15 | awk '{ printf "%8.1f  %s\n", $1, substr($0, index($0, $2)) }'
-	printf '\n%s min in all\n' "$((($(date +%s) - started + 30) / 60))"
+	printf '\n%s min in total\n' "$((($(date +%s) - started + 30) / 60))"
 }
 
-# The last lines; the exit code.
+# Prints the failed tests and the totals; fails if a test failed.
 verdict() {
 	cat "$logs"/results-* >"$logs/results"
 	passed=$(grep -c '^pass ' "$logs/results" || true)
@@ -308,7 +308,7 @@ cmd_test() {
 		e2e) test_e2e asan-ubsan . 40 ;;
 		e2e:*) test_e2e asan-ubsan "${part#e2e:}" 40 ;;
 		chart) test_e2e asan-ubsan '^Test(Chart|Install)' 40 ;;
-		*) die "test: no part \"$part\"; ./dev help lists them" ;;
+		*) die "test: unknown part \"$part\": ./dev help lists the parts" ;;
 		esac
 	done
 	acceptance
@@ -318,7 +318,7 @@ cmd_test() {
 
 # ---- the long run ----
 
-# The column of a part: 2 minutes, 3 tools, 4 what is run, 5 what it is about.
+# PART N: column N of a part: 2 minutes, 3 tools, 4 command, 5 description.
 column() {
 	awk -F ' +[|] +' -v part="$1" -v n="$2" '$1 == part { print $n }' "$parts"
 }
@@ -327,7 +327,7 @@ part_names() {
 	awk -F ' +[|] +' '!/^#/ && NF { print $1 }' "$parts"
 }
 
-# The commit that is tested; one with changes is like no other.
+# The commit of the working tree. A "+" marks uncommitted changes outside docs/.
 commit() {
 	if [ -z "$(git status --porcelain 2>/dev/null -- ':!docs')" ]; then
 		git rev-parse --short HEAD 2>/dev/null || echo unknown
@@ -336,7 +336,7 @@ commit() {
 	fi
 }
 
-# PART: the commit at which it passed, if only docs differ from what is here.
+# PART: prints the commit at which the part passed, if only docs/ has changed since then.
 passed_before() {
 	read -r result at rest 2>/dev/null <"$logs/long/$1" && [ "$result" = passed ] || return 1
 	[ "${at%+}" = "$at" ] && [ -z "$(git status --porcelain -- ':!docs')" ] &&
@@ -347,14 +347,14 @@ long_report() {
 	page=docs/long-run.md
 	{
 		sed '/^<!-- parts -->$/q' "$page"
-		printf '\n| part | what it plays | date | commit | minutes | result |\n|---|---|---|---|---|---|\n'
+		printf '\n| part | what it tests | date | commit | minutes | result |\n|---|---|---|---|---|---|\n'
 		part_names | while read -r part; do
 			row=$(sed -n "s/^| $part | .* | \([^|]* | [^|]* | [^|]* | [^|]*\) |\$/\1/p" "$page")
 			if [ -s "$logs/long/$part" ]; then
 				read -r result at date minutes <"$logs/long/$part"
 				row="$date | $at | $minutes | $result"
 			fi
-			echo "| $part | $(column "$part" 5) | ${row:- | | | never played} |"
+			echo "| $part | $(column "$part" 5) | ${row:- | | | never run} |"
 		done
 	} >"$logs/long-run.md"
 	cp "$logs/long-run.md" "$page"
@@ -362,18 +362,18 @@ long_report() {
 
 long_list() {
 	part_names | while read -r part; do
-		known=$(cat "$logs/long/$part" 2>/dev/null || echo "never played here")
+		known=$(cat "$logs/long/$part" 2>/dev/null || echo "never run here")
 		printf '%-14s %3s min  %-40s  %s\n' "$part" "$(column "$part" 2)" "$known" "$(column "$part" 5)"
 	done
 }
 
-# The muster with which the figures of test/e2e/bench were kept, and its benches: a figure that has lost is
-# measured beside it.
+# Builds muster and its benchmarks from the commit that recorded the figures of test/e2e/bench. A figure that
+# is worse now is measured again with both.
 base_muster() {
 	base_at=$(git log -1 --format=%H -- test/e2e/bench/small.json)
 	base=$root/build/base
 	if [ "$(cat "$base/commit" 2>/dev/null)" != "$base_at" ]; then
-		step "building muster of $base_at, whose figures were kept"
+		step "building muster of $base_at, whose figures are recorded"
 		rm -rf "$base"
 		mkdir -p "$base/tree"
 		git archive "$base_at" | tar -x -C "$base/tree"
@@ -385,8 +385,8 @@ base_muster() {
 	export MUSTER_BASE_BIN="$base/tree/build/release/muster"
 }
 
-# Runs what the part says; results to $logs/results-e2e or its own file.
-play_part() {
+# PART: runs the command of the part. The results go to $logs/results-e2e or $logs/results-long.
+run_part() {
 	run=$(column "$1" 4)
 	tools=$(column "$1" 3 | sed 's/^-$//')
 	export MUSTER_LONG="$1"
@@ -411,7 +411,7 @@ cmd_long() {
 		return
 	fi
 	for part; do
-		[ -n "$(column "$part" 2)" ] || die "test --long: no part \"$part\"; ./dev test --long --list names them"
+		[ -n "$(column "$part" 2)" ] || die "test --long: unknown part \"$part\": ./dev test --long --list lists the parts"
 	done
 	# shellcheck disable=SC2046 # a list
 	[ $# -gt 0 ] || set -- $(part_names)
@@ -419,17 +419,17 @@ cmd_long() {
 	for part; do
 		at=$(commit)
 		if known=$(passed_before "$part"); then
-			say "$part: passed at $known"
+			say "$part: has passed at $known"
 			continue
 		fi
 		begin_tests
 		step "long run: $part, about $(column "$part" 2) min"
-		play_part "$part"
+		run_part "$part"
 		result=passed
 		verdict || { result=failed; lost="$lost $part"; }
 		echo "$result $at $(date +%Y-%m-%d) $((($(date +%s) - started + 30) / 60))" >"$logs/long/$part"
 		long_report
 	done
 	long_list
-	[ -z "$lost" ] || die "test --long: failed:$lost"
+	[ -z "$lost" ] || die "test --long: these parts failed:$lost"
 }

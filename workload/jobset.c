@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JobSet: each Job is a part, and the Jobs of one template together are a part. Source: KAI
- * jobset_grouper.go. Where that would wait for ever it is done otherwise here: a Job with fewer
- * completions than parallelism has only so many pods, and Jobs that depend on others (dependsOn)
- * are made later.
+ * JobSet: each Job is a part, and the Jobs of a replicated job form a part above them. Source: KAI
+ * jobset_grouper.go.
+ *
+ * muster differs from KAI in two cases in which the gang would wait forever. A Job with fewer
+ * completions than parallelism has only as many pods as completions. Jobs that depend on other Jobs
+ * (dependsOn) are created later, so each replicated job gets its own PodGroup.
  */
 #include <inttypes.h>
 
@@ -12,8 +14,8 @@
 struct replicated_job {
     const char *name;
     int64_t replicas; /* Jobs */
-    int64_t pods;     /* of each that are needed */
-    bool later;       /* made when another one is ready or complete */
+    int64_t pods;     /* needed pods of each Job */
+    bool later;       /* created when another replicated job is ready or complete */
 };
 
 static int read_job(const json_t *json, struct replicated_job *j, struct err *err)
@@ -37,10 +39,10 @@ static int read_job(const json_t *json, struct replicated_job *j, struct err *er
 }
 
 struct jobset {
-    struct replicated_job *jobs; /* those that have pods */
+    struct replicated_job *jobs; /* only those with pods */
     size_t n;
     int64_t pods, parts;
-    bool staged; /* some are made later */
+    bool staged; /* some are created later */
 };
 
 static int read_jobset(const json_t *list, struct jobset *s, struct err *err)
@@ -64,11 +66,12 @@ static int read_jobset(const json_t *list, struct jobset *s, struct err *err)
     }
     if (s->n == 0)
         return err_set(err, ERR_INVALID,
-                       "spec.replicatedJobs has no pods; write at least one with replicas");
+                       "spec.replicatedJobs has no pods; write at least one replicated job with "
+                       "replicas");
     return 0;
 }
 
-/* ---- which part a pod is in ---- */
+/* ---- the part of a pod ---- */
 
 struct place {
     const char *job, *index;
@@ -81,10 +84,11 @@ static int find_place(const json_t *pod, struct place *p, struct err *err)
     *p = (struct place){read_label(pod, job_key), read_label(pod, index_key)};
     if (p->job && p->index)
         return 0;
-    return err_set(err, ERR_INVALID,
-                   "label %s is missing, so its part is not known; JobSet writes that label, do "
-                   "not remove it",
-                   p->job ? index_key : job_key);
+    return err_set(
+        err, ERR_INVALID,
+        "label %s is missing, so the part of the pod is unknown; JobSet writes this label, do "
+        "not remove it",
+        p->job ? index_key : job_key);
 }
 
 static char *leaf_name(const char *job, const char *index)
@@ -102,9 +106,9 @@ static void add_leaves(const struct replicated_job *j, const char *parent, struc
     }
 }
 
-/* ---- one PodGroup for all ---- */
+/* ---- one PodGroup for the JobSet ---- */
 
-/* How many of the replicated jobs there must be to begin: all, or with InOrder the first. */
+/* How many replicated jobs must have their minimum: all, or the first one if they start InOrder. */
 static int needed_jobs(const struct workload_case *c, const struct jobset *s, int64_t *ret,
                        struct err *err)
 {
@@ -122,7 +126,7 @@ static int needed_jobs(const struct workload_case *c, const struct jobset *s, in
     return 0;
 }
 
-/* The number of pods for PodGroups without parts: of those that come first. */
+/* The minimum of a PodGroup without parts: the pods of the first `needed` replicated jobs. */
 static int64_t pods_of_first(const struct jobset *s, int64_t needed)
 {
     int64_t sum = 0;
@@ -146,7 +150,7 @@ static int whole_set(const struct workload_case *c, const struct jobset *s,
         cleanup_free char *part = name_part(s->jobs[i].name);
         if (part_exists(g, part))
             return err_set(err, ERR_INVALID,
-                           "spec.replicatedJobs has the name %s twice; give each a name of its own",
+                           "spec.replicatedJobs has the name %s twice; give each a different name",
                            field_quote(s->jobs[i].name, q));
         part_of_parts(g, part, s->jobs[i].replicas);
         add_leaves(&s->jobs[i], part, g);
@@ -154,12 +158,11 @@ static int whole_set(const struct workload_case *c, const struct jobset *s,
     return 0;
 }
 
-/* ---- one for each stage ---- */
+/* ---- one PodGroup for each replicated job ---- */
 
 /*
- * With dependsOn what comes later is as much a gang as what comes first, so each replicated job is
- * a group, as KAI had it for InOrder before v0.14. In one group with the others it would be waited
- * for from the beginning, which is for ever.
+ * With dependsOn, each replicated job gets its own PodGroup, as in KAI before v0.14 for InOrder. In
+ * a common PodGroup, the first members would wait forever for members that are created later.
  */
 static void one_stage(const struct jobset *s, const char *job, struct workload_group *g)
 {
@@ -203,4 +206,59 @@ int size_jobset(const struct workload_case *c, struct workload_group *g, struct 
         r = fill_jobset(c, &s, g, err);
     free(s.jobs);
     return r;
+}
+
+/* ---- its pods ---- */
+
+/* The labels of a Job are on its pods too. Source: jobset_controller.go labelAndAnnotateObject. */
+static void label_jobset(json_t *object, const char *set, const char *job, int64_t index)
+{
+    created_label(object, "jobset.sigs.k8s.io/jobset-name", set);
+    created_label(object, "jobset.sigs.k8s.io/replicatedjob-name", job);
+    created_label_number(object, "jobset.sigs.k8s.io/job-index", index);
+}
+
+static json_t *make_job(const json_t *set, const json_t *template, const char *job, int64_t index)
+{
+    const char *of = object_identity(&set, 0).name;
+    cleanup_free char *name = xasprintf("%s-%s-%" PRId64, of, job, index);
+    json_t *made = created_object(set, "batch/v1", "Job", template, name);
+    json_t *spec = json_object_get(made, "spec");
+    json_t *pod = json_copy(json_object_get(spec, "template"));
+    if (pod) {
+        json_object_set_new(pod, "metadata", json_deep_copy(json_object_get(pod, "metadata")));
+        label_jobset(pod, of, job, index);
+        json_object_set_new(spec, "template", pod);
+    }
+    label_jobset(made, of, job, index);
+    return made;
+}
+
+static int pods_of_replicated(struct created_chain *c, const struct workload_kind *kind,
+                              const json_t *json, struct err *err)
+{
+    struct replicated_job j;
+    const json_t *template = NULL;
+    if (read_job(json, &j, err) < 0 || field_object(json, "template", &template, err) < 0)
+        return -1;
+    int r = 0;
+    for (int64_t i = 0; i < j.replicas && r == 0; i++) {
+        created_enter(c, make_job(created_owner(c), template, j.name, i));
+        r = pods_job(c, kind, err);
+        created_leave(c);
+    }
+    return r < 0 ? err_at(err, "template") : r;
+}
+
+int pods_jobset(struct created_chain *c, const struct workload_kind *kind, struct err *err)
+{
+    const json_t *list = NULL;
+    if (field_array(created_owner(c), "spec.replicatedJobs", &list, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        int r = pods_of_replicated(c, kind, json_array_get(list, i), err);
+        if (r)
+            return r < 0 ? err_at(err, "spec.replicatedJobs[%zu]", i) : r;
+    }
+    return 0;
 }

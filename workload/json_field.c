@@ -19,7 +19,7 @@ static const char *type_name(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* A path may be as long as the keys of an object are, so it is cut. */
+/* Truncates the path, because it can contain keys of any length. */
 int json_value_mismatch(const json_t *v, const char *where, const char *want, struct err *err)
 {
     return err_set(err, ERR_INVALID, "%.200s is %s, must be %s", where, type_name(v), want);
@@ -44,7 +44,7 @@ int json_value_bounded(const char *where, size_t n, struct err *err)
 
 const char *field_quote(const char *value, char buf[FIELD_QUOTED])
 {
-    enum { MOST = FIELD_QUOTED - 8 }; /* room for quotes, dots and NUL */
+    enum { MOST = FIELD_QUOTED - 8 }; /* leave room for quotes, dots and NUL */
     const char *end = value + strlen(value), *p = value;
     while (p < end) {
         size_t n = utf8_len(p, end);
@@ -60,7 +60,7 @@ const char *field_quote(const char *value, char buf[FIELD_QUOTED])
 
 /* ---- values ---- */
 
-/* Null is absent. */
+/* null counts as absent. */
 static const json_t *present(const json_t *v)
 {
     return v && json_is_null(v) ? NULL : v;
@@ -89,7 +89,7 @@ int json_value_int(const json_t *v, const char *where, int64_t least, int64_t mo
     return 0;
 }
 
-/* In hand-written manifests it may be a plain number. */
+/* The value can be a plain number, as in handwritten manifests. */
 int json_value_amount(const json_t *v, const char *resource, int64_t *ret, struct err *err)
 {
     char number[40];
@@ -111,7 +111,7 @@ int json_value_amount(const json_t *v, const char *resource, int64_t *ret, struc
 
 /* ---- paths ---- */
 
-/* *ret NULL: there is none. */
+/* *ret gets the value; NULL: it is absent or null. */
 static int find(const json_t *object, const char *path, const json_t **ret, struct err *err)
 {
     const json_t *v = present(object);

@@ -3,10 +3,10 @@
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-#define RAY(kind_, plural_, field_, suspend_)                                                      \
+#define RAY(kind_, plural_, field_, pods_, suspend_)                                               \
     {                                                                                              \
         .group = "ray.io", .versions = LIST("v1", "v1alpha1"), .kind = kind_, .plural = plural_,   \
-        .size = size_ray, .field = field_, .suspend = suspend_, .together = true,                  \
+        .size = size_ray, .pods = pods_, .field = field_, .suspend = suspend_, .together = true,   \
         .templates = LIST(field_ ".headGroupSpec.template.metadata.labels",                        \
                           field_ ".workerGroupSpecs[*].template.metadata.labels"),                 \
     }
@@ -14,12 +14,12 @@
 #define KUBEFLOW(versions_, kind_, plural_, size_, field_, required_)                              \
     {                                                                                              \
         .group = "kubeflow.org", .versions = versions_, .kind = kind_, .plural = plural_,          \
-        .size = size_, .field = field_, .required = required_,                                     \
+        .size = size_, .pods = pods_kubeflow, .field = field_, .required = required_,              \
         .suspend = "spec.runPolicy.suspend", .together = true,                                     \
         .templates = LIST("spec." field_ ".*.template.metadata.labels"),                           \
     }
 
-/* Who holds a workload of another kind: that one's rule counts. */
+/* A kind that wraps a workload of another kind, whose rule counts. */
 #define WRAPPER(group_, versions_, kind_, plural_, instead_)                                       \
     {                                                                                              \
         .group = group_, .versions = versions_, .kind = kind_, .plural = plural_,                  \
@@ -33,7 +33,13 @@
 
 /* Source: KAI-Scheduler pkg/podgrouper/podgrouper/hub and plugins. */
 static const struct workload_kind kinds[] = {
-    PLAIN("", LIST("v1"), "Pod", "pods"),
+    {
+        .group = "",
+        .versions = LIST("v1"),
+        .kind = "Pod",
+        .plural = "pods",
+        .pods = pods_pod,
+    },
     {
         .group = "batch",
         .versions = LIST("v1"),
@@ -41,9 +47,17 @@ static const struct workload_kind kinds[] = {
         .plural = "jobs",
         .size = size_job,
         .all = all_of_job,
+        .pods = pods_job,
         .suspend = "spec.suspend",
     },
-    WRAPPER("batch", LIST("v1"), "CronJob", "cronjobs", "Job"),
+    {
+        .group = "batch",
+        .versions = LIST("v1"),
+        .kind = "CronJob",
+        .plural = "cronjobs",
+        .pods = pods_cronjob,
+        .instead = "Job",
+    },
     {
         .group = "apps",
         .versions = LIST("v1"),
@@ -51,6 +65,7 @@ static const struct workload_kind kinds[] = {
         .plural = "statefulsets",
         .size = size_statefulset,
         .all = all_of_statefulset,
+        .pods = pods_replicas,
     },
     {
         .group = "apps",
@@ -58,12 +73,14 @@ static const struct workload_kind kinds[] = {
         .kind = "ReplicaSet",
         .plural = "replicasets",
         .all = all_of_replicas,
+        .pods = pods_replicas,
     },
     {
         .group = "apps",
         .versions = LIST("v1"),
         .kind = "Deployment",
         .plural = "deployments",
+        .pods = pods_deployment,
         .per_pod = true,
     },
     {
@@ -72,6 +89,7 @@ static const struct workload_kind kinds[] = {
         .kind = "JobSet",
         .plural = "jobsets",
         .size = size_jobset,
+        .pods = pods_jobset,
         .suspend = "spec.suspend",
         .together = true,
         .templates = LIST("spec.replicatedJobs[*].template.spec.template.metadata.labels"),
@@ -82,13 +100,14 @@ static const struct workload_kind kinds[] = {
         .kind = "LeaderWorkerSet",
         .plural = "leaderworkersets",
         .size = size_lws,
+        .pods = pods_lws,
         .together = true,
         .templates = LIST("spec.leaderWorkerTemplate.leaderTemplate.metadata.labels",
                           "spec.leaderWorkerTemplate.workerTemplate.metadata.labels"),
     },
-    RAY("RayCluster", "rayclusters", "spec", "spec.suspend"),
-    RAY("RayJob", "rayjobs", "spec.rayClusterSpec", "spec.suspend"),
-    RAY("RayService", "rayservices", "spec.rayClusterConfig", NULL),
+    RAY("RayCluster", "rayclusters", "spec", pods_raycluster, "spec.suspend"),
+    RAY("RayJob", "rayjobs", "spec.rayClusterSpec", pods_of_raycluster, "spec.suspend"),
+    RAY("RayService", "rayservices", "spec.rayClusterConfig", pods_of_raycluster, NULL),
     KUBEFLOW(LIST("v1"), "PyTorchJob", "pytorchjobs", size_pytorch, "pytorchReplicaSpecs", NULL),
     KUBEFLOW(LIST("v1"), "TFJob", "tfjobs", size_kubeflow, "tfReplicaSpecs", NULL),
     KUBEFLOW(LIST("v1"), "XGBoostJob", "xgboostjobs", size_kubeflow, "xgbReplicaSpecs",

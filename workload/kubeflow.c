@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kubeflow.org: PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob. All replicas of all roles, unless
- * the job says how many are enough. Source: KAI plugins/kubeflow (distributed_common.go,
- * pytorch_grouper.go, mpi-grouper.go).
+ * kubeflow.org: PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob. The minimum is the number of all
+ * replicas of all roles, unless the job sets a minimum. Source: KAI plugins/kubeflow
+ * (distributed_common.go, pytorch_grouper.go, mpi-grouper.go).
  */
 #include <inttypes.h>
 
@@ -25,10 +25,11 @@ static int role_replicas(const json_t *roles, const char *role, int64_t *ret, st
         return err_set(err, ERR_INVALID, "replicas is missing; write the role as an object");
     if (field_count(spec, "replicas", 0, ret, err) < 0)
         return -1;
-    return *ret ? 0
-                : err_set(err, ERR_INVALID,
-                          "replicas is missing or 0, must be at least 1; write "
-                          "it, or remove the role");
+    if (*ret == 0)
+        return err_set(err, ERR_INVALID,
+                       "replicas is missing or 0, must be at least 1; write it, or remove the "
+                       "role");
+    return 0;
 }
 
 /* The sum over all roles. */
@@ -71,7 +72,8 @@ static int too_high(const char *path, int64_t n, int64_t all, struct err *err)
                    path, n, all);
 }
 
-/* What the job says of itself: a minimum at a path, not above the sum where that is known. */
+/* Reads a minimum that the job sets. It must not exceed `all`, the number of all replicas; all 0:
+ * unknown. */
 static int read_minimum(const struct workload_case *c, const char *path, int64_t all,
                         struct workload_group *g, bool *ret_found, struct err *err)
 {
@@ -95,7 +97,7 @@ int size_kubeflow(const struct workload_case *c, struct workload_group *g, struc
     int counted = all_replicas(c, &all, &counting);
     if (read_minimum(c, POLICY ".minAvailable", counted < 0 ? 0 : all, g, &found, err) < 0)
         return -1;
-    /* With a minimum of its own nobody has to count. */
+    /* If the job sets a minimum, errors in the replicas do not matter. */
     if (!found && counted < 0) {
         *err = counting;
         return -1;
@@ -109,7 +111,7 @@ int size_kubeflow(const struct workload_case *c, struct workload_group *g, struc
 
 #define SPECS "spec.pytorchReplicaSpecs"
 
-/* Of the workers' template, else of the pod. 0: there are no segments. */
+/* The annotation of the workers' template, else of the pod. 0: there are no segments. */
 static int segment_size(const struct workload_case *c, int64_t *ret, struct err *err)
 {
     const json_t *template = NULL;
@@ -122,7 +124,7 @@ static int segment_size(const struct workload_case *c, int64_t *ret, struct err 
     return 0;
 }
 
-/* Parts of so many workers each, the last may be smaller. */
+/* Adds a part for each segment of `size` workers. The last one can be smaller. */
 static void add_segments(struct workload_group *g, int64_t workers, int64_t least, int64_t size)
 {
     int64_t n = (workers + size - 1) / size, needed = (least + size - 1) / size;
@@ -185,7 +187,7 @@ int size_pytorch(const struct workload_case *c, struct workload_group *g, struct
     if (size_kubeflow(c, g, err) < 0 ||
         read_minimum(c, "spec.elasticPolicy.minReplicas", all, g, &found, err) < 0)
         return -1;
-    /* What schedulingPolicy says goes before. */
+    /* schedulingPolicy overrides elasticPolicy. */
     if (found && read_minimum(c, POLICY ".minAvailable", all, g, &found, err) < 0)
         return -1;
     return pytorch_parts(c, g, err);
@@ -194,8 +196,8 @@ int size_pytorch(const struct workload_case *c, struct workload_group *g, struct
 /* ---- MPIJob ---- */
 
 /*
- * A launcher that is made when the workers are ready cannot be waited for. KAI counts it once its
- * pod exists: then it depends on who is asked about when.
+ * A launcher that is created only when the workers are ready cannot be one of the needed members.
+ * KAI counts it as soon as its pod exists, so there the minimum depends on the time.
  */
 int size_mpi(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
@@ -210,5 +212,70 @@ int size_mpi(const struct workload_case *c, struct workload_group *g, struct err
     if (field_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
         return -1;
     g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
+    return 0;
+}
+
+/* ---- pods ---- */
+
+static char *lower(const char *text)
+{
+    char *copy = xstrdup(text);
+    for (char *p = copy; *p; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+    return copy;
+}
+
+/* Source: training-operator pkg/controller.v1/common/pod.go, mpi-operator newWorker. */
+static json_t *make_replica(const struct created_chain *c, const char *job, const json_t *template,
+                            const char *role, int64_t index)
+{
+    cleanup_free char *name = xasprintf("%s-%s-%" PRId64, job, role, index);
+    json_t *pod = created_pod(created_owner(c), template, name);
+    created_label(pod, "training.kubeflow.org/job-name", job);
+    created_label(pod, "training.kubeflow.org/replica-type", role);
+    created_label(pod, "training.kubeflow.org/job-role", role);
+    created_label_number(pod, "training.kubeflow.org/replica-index", index);
+    return pod;
+}
+
+static int pods_of_role(struct created_chain *c, const struct workload_kind *kind,
+                        const json_t *roles, const char *key, struct err *err)
+{
+    const json_t *spec = json_object_get(roles, key), *template, *job = created_owner(c);
+    cleanup_free char *role = lower(key);
+    int64_t n;
+    if (role_replicas(roles, key, &n, err) < 0 ||
+        created_template(spec, "template", &template, err) < 0)
+        return -1;
+    struct workload_identity w = object_identity(&job, 0);
+    bool by_job = kind->size == size_mpi && strcmp(role, "launcher") == 0 &&
+                  strcmp(w.api_version, "kubeflow.org/v2beta1") == 0;
+    cleanup_free char *name = xasprintf("%s-%s", w.name, role);
+    int r = 0;
+    if (by_job)
+        created_enter(c, created_object(job, "batch/v1", "Job", NULL, name));
+    for (int64_t i = 0; i < n && r == 0; i++)
+        r = created_tell(c, make_replica(c, w.name, template, role, i));
+    if (by_job)
+        created_leave(c);
+    return r;
+}
+
+int pods_kubeflow(struct created_chain *c, const struct workload_kind *kind, struct err *err)
+{
+    cleanup_free char *path = xasprintf("spec.%s", kind->field);
+    const json_t *roles = NULL;
+    const char *role;
+    json_t *spec;
+    if (field_object(created_owner(c), path, &roles, err) < 0)
+        return -1;
+    json_object_foreach((json_t *)(uintptr_t)roles, role, spec)
+    {
+        char q[FIELD_QUOTED];
+        (void)spec;
+        int r = pods_of_role(c, kind, roles, role, err);
+        if (r)
+            return r < 0 ? err_at(err, "%s.%s", path, read_key(role, q)) : r;
+    }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LeaderWorkerSet: a PodGroup for each replica, with the leader and the workers as parts, or in
+ * LeaderWorkerSet: a PodGroup for each replica. Its parts are the leader and the workers, or
  * segments. Source: KAI lws_grouper.go.
  */
 #include <inttypes.h>
@@ -10,7 +10,8 @@
 #define LWS_SIZE    "spec.leaderWorkerTemplate.size"
 #define LWS_SEGMENT "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize"
 
-/* With LeaderReady the workers are made when the leader is ready: till it is bound it is alone. */
+/* With LeaderReady, the workers are created when the leader is ready. Until the leader is bound, it
+ * is the only pod. */
 static int lws_minimum(const struct workload_case *c, int64_t size, bool leader, int64_t *ret,
                        struct err *err)
 {
@@ -33,7 +34,7 @@ static int lws_minimum(const struct workload_case *c, int64_t size, bool leader,
     return 0;
 }
 
-/* A group of its own for each replica: which one, the pod's label says. */
+/* Appends the replica's index, from a label of the pod, to the PodGroup's name. */
 static int lws_name(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     int64_t index = -1;
@@ -49,9 +50,9 @@ static int lws_name(const struct workload_case *c, struct workload_group *g, str
 /* ---- parts ---- */
 
 struct segments {
-    int64_t size;   /* workers in each; 0: there are none */
-    bool excluded;  /* the leader is in none of them */
-    bool divisible; /* the leader is one more than full segments hold */
+    int64_t size;   /* pods in a segment; 0: there are no segments */
+    bool excluded;  /* the leader is in no segment */
+    bool divisible; /* the workers alone fill all segments, so the leader is an additional pod */
 };
 
 static int read_segments(const struct workload_case *c, int64_t pods, struct segments *s,
@@ -78,13 +79,14 @@ static int read_segments(const struct workload_case *c, int64_t pods, struct seg
                        s->size, pods);
     if (s->excluded && !s->divisible)
         return err_set(err, ERR_INVALID,
-                       LWS_SIZE " is %" PRId64 ", and without the leader that is no multiple of "
-                                "the %" PRId64 " pods of a segment; change one of the two",
+                       LWS_SIZE " is %" PRId64 ", but the number of workers (one less) must be a "
+                                "multiple of the %" PRId64 " pods of a segment; change one of "
+                                "the two",
                        pods, s->size);
     return 0;
 }
 
-/* The segment of a worker, 1 or more. */
+/* The segment of a worker (1 or more; the leader is 0). */
 static int64_t segment_of(const struct segments *s, int64_t worker)
 {
     return (s->divisible ? worker - 1 : worker) / s->size;
@@ -137,7 +139,7 @@ int size_lws(const struct workload_case *c, struct workload_group *g, struct err
         return err_set(err, ERR_INVALID, LWS_SIZE " is missing; write it");
     if (lws_minimum(c, size, worker == 0, &g->min_member, err) < 0 || lws_name(c, g, err) < 0)
         return -1;
-    /* A leader that is alone for now has no segments yet. */
+    /* While the leader is the only pod, there are no segments. */
     if (g->min_member > 1 && read_segments(c, g->min_member, &s, err) < 0)
         return -1;
     if (s.size && g->min_member / s.size >= WORKLOAD_MAX_ROLES)
@@ -150,4 +152,70 @@ int size_lws(const struct workload_case *c, struct workload_group *g, struct err
         part_add(g, "workers", NULL, g->min_member - 1);
     join(&s, worker, g);
     return 0;
+}
+
+/* ---- its pods ---- */
+
+#define LWS_WORKER "spec.leaderWorkerTemplate.workerTemplate"
+#define LWS_LEADER "spec.leaderWorkerTemplate.leaderTemplate"
+
+struct replica {
+    const char *set; /* the name of the LeaderWorkerSet */
+    const json_t *leader, *worker;
+    int64_t index, size;
+};
+
+static json_t *make_member(const struct created_chain *c, const struct replica *r, int64_t member)
+{
+    static const char name_key[] = "leaderworkerset.sigs.k8s.io/name";
+    cleanup_free char *leader = xasprintf("%s-%" PRId64, r->set, r->index);
+    cleanup_free char *worker = xasprintf("%s-%" PRId64, leader, member);
+    json_t *pod =
+        created_pod(created_owner(c), member ? r->worker : r->leader, member ? worker : leader);
+    created_label(pod, name_key, r->set);
+    created_label_number(pod, "leaderworkerset.sigs.k8s.io/group-index", r->index);
+    created_label_number(pod, "leaderworkerset.sigs.k8s.io/worker-index", member);
+    created_annotation_number(pod, "leaderworkerset.sigs.k8s.io/size", r->size);
+    return pod;
+}
+
+/* The StatefulSet of the workers belongs to the leader. Source: lws pod_controller.go. */
+static int pods_of_workers(struct created_chain *c, const struct replica *r)
+{
+    int ret = 0;
+    cleanup_free char *name = xasprintf("%s-%" PRId64, r->set, r->index);
+    created_enter(c, make_member(c, r, 0));
+    created_enter(c, created_object(created_owner(c), "apps/v1", "StatefulSet", NULL, name));
+    for (int64_t i = 1; i < r->size && ret == 0; i++)
+        ret = created_tell(c, make_member(c, r, i));
+    created_leave(c);
+    created_leave(c);
+    return ret;
+}
+
+static int pods_of_replicas(struct created_chain *c, struct replica *r, int64_t n)
+{
+    int ret = 0;
+    created_enter(c, created_object(created_owner(c), "apps/v1", "StatefulSet", NULL, r->set));
+    for (; r->index < n && ret == 0; r->index++) {
+        ret = created_tell(c, make_member(c, r, 0));
+        ret = ret ? ret : pods_of_workers(c, r);
+    }
+    created_leave(c);
+    return ret;
+}
+
+int pods_lws(struct created_chain *c, const struct workload_kind *kind, struct err *err)
+{
+    const json_t *owner = created_owner(c), *given = NULL;
+    struct replica r = {.set = object_identity(&owner, 0).name, .size = 1};
+    int64_t n = 1;
+    (void)kind;
+    if (field_count(owner, "spec.replicas", 0, &n, err) < 0 ||
+        field_count(owner, LWS_SIZE, 1, &r.size, err) < 0 ||
+        field_object(owner, LWS_LEADER, &given, err) < 0 ||
+        created_template(owner, LWS_WORKER, &r.worker, err) < 0 ||
+        created_template(owner, given ? LWS_LEADER : LWS_WORKER, &r.leader, err) < 0)
+        return -1;
+    return pods_of_replicas(c, &r, n);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way up: the controller, else the first owner. Source: KAI podgrouper.go getResourceOwners,
- * which takes the first and refuses owners with several; controllers go before both, because
- * others (a data set, a user's own object) are put into that list too.
+ * The next owner up is the controller, else the first owner. Source: KAI podgrouper.go
+ * getResourceOwners, which uses the first owner and refuses objects with several. muster prefers
+ * the controller, because the list can contain other owners (a data set, an object of the user).
  */
 #include "workload/kinds.h"
 
@@ -46,7 +46,7 @@ const json_t *owner_reference_of(const json_t *object)
 
 struct workload_identity object_identity(const json_t *const *chain, size_t i)
 {
-    /* Lists leave out what their items are. */
+    /* Items of a list have no apiVersion and kind. */
     const json_t *ref = i > 0 ? owner_reference_of(chain[i - 1]) : NULL;
     const json_t *meta = json_object_get(chain[i], "metadata");
     const char *api_version = text_of(chain[i], "apiVersion"), *kind = text_of(chain[i], "kind");
@@ -84,7 +84,7 @@ bool workload_owner(const struct workload_rules *rules, const json_t *object,
 {
     const char *api_version = text_of(object, "apiVersion"), *kind = text_of(object, "kind");
     const json_t *ref = owner_reference_of(object);
-    /* A kind that the configuration names has the rule, whoever is above it. */
+    /* The rule of a kind that the configuration adds counts, so the chain ends there. */
     if (!ref || (api_version && kind && custom_kind(rules, api_version, kind)))
         return false;
     *ret = (struct workload_ref){

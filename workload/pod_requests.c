@@ -6,14 +6,14 @@
 struct reading {
     const json_t *pod;
     struct request_sums *sums;
-    bool statuses;    /* what is in force counts */
-    bool infeasible;  /* a resize was found impossible: what is in force counts alone */
-    struct map known; /* name -> place + 1 of a container's status, where there are many */
-    struct err *err;  /* of the first field that cannot be read */
+    bool statuses;    /* the status counts too */
+    bool infeasible;  /* a resize is impossible, so only the resources in the status count */
+    struct map known; /* container name -> index + 1 of its status, if there are many */
+    struct err *err;  /* for the first invalid field */
     bool failed;
 };
 
-/* The pod (list NULL), or an item of one of its lists; object NULL: there is none. */
+/* The pod (list NULL) or an item of one of its lists. object NULL: the item does not exist. */
 struct place {
     const json_t *object;
     const char *list;
@@ -72,7 +72,7 @@ static void ask(struct reading *r, const struct place *at, const char *path, con
     }
 }
 
-/* ---- what is in force ---- */
+/* ---- statuses ---- */
 
 const json_t *pod_condition(const json_t *pod, const char *type)
 {
@@ -90,7 +90,7 @@ static bool resize_infeasible(const json_t *pod)
     return str_eq(read_text(pod_condition(pod, "PodResizePending"), "reason"), "Infeasible");
 }
 
-/* So few are compared one by one. */
+/* Up to this number of statuses, a linear search is fast enough. */
 #define FEW 16
 
 static void index_statuses(struct reading *r, const json_t *list)
@@ -102,7 +102,7 @@ static void index_statuses(struct reading *r, const json_t *list)
     }
 }
 
-/* The place of the status of that name; beyond the list: there is none. */
+/* The index of the status of this container; the length of the list: there is none. */
 static size_t find_status(const struct reading *r, const json_t *list, const char *name)
 {
     size_t n = json_array_size(list);
@@ -158,7 +158,7 @@ static void read_containers(struct reading *r)
     }
 }
 
-/* ---- resources of the pod ---- */
+/* ---- pod-level resources ---- */
 
 /* Source: IsSupportedPodLevelResource. */
 static bool is_pod_level(const char *resource)
@@ -167,10 +167,10 @@ static bool is_pod_level(const char *resource)
            strncmp(resource, "hugepages-", 10) == 0;
 }
 
-/* Those whose missing request is what the containers ask for. */
+/* Resources whose missing pod-level request defaults to the sum of the containers' requests. */
 static const char *const summed[] = {"cpu", "memory"};
 
-/* What the containers' specs alone ask for: defaults go by that. -1: nothing. */
+/* The sums of the requests in the containers' specs, for defaults. -1: there is no request. */
 static void asked_by_specs(const struct reading *r, int64_t amounts[ARRAY_SIZE(summed)])
 {
     struct request_sums sums = {0};
@@ -181,7 +181,7 @@ static void asked_by_specs(const struct reading *r, int64_t amounts[ARRAY_SIZE(s
     request_sums_done(&sums);
 }
 
-/* What is in force of a resource, in a pod's status; -1: the status says nothing of resources. */
+/* The pod-level amount of a resource in the status; -1: the status has no pod-level resources. */
 static int64_t in_force(struct reading *r, const char *resource)
 {
     static const char *const paths[] = {"status.resources.requests", "status.allocatedResources"};
@@ -198,7 +198,8 @@ static int64_t in_force(struct reading *r, const char *resource)
     return most;
 }
 
-/* Resized in place: what is in force, if it is more, or the wish cannot be met. On since 1.36. */
+/* Sets a pod-level request. During a resize in place (on by default since 1.36), the amount in the
+ * status counts instead if it is larger, or if the resize is infeasible. */
 static void set_level(struct reading *r, const char *resource, int64_t amount)
 {
     int64_t now = in_force(r, resource);
@@ -207,9 +208,9 @@ static void set_level(struct reading *r, const char *resource, int64_t amount)
         request_sums_set(r->sums, resource, instead ? now : amount);
 }
 
-/* Where only limits are written, requests default to what the containers ask for (cpu and memory),
- * else to the limit. Source: defaultPodRequests; defaultHugePagePodLimits is not needed, its result
- * equals the containers' sum. */
+/* Sets requests for which only a limit is given. They default to the sum of the containers'
+ * requests (cpu and memory), else to the limit. Source: defaultPodRequests. muster does not need
+ * defaultHugePagePodLimits, because its result equals the containers' sum. */
 static void default_level(struct reading *r, const json_t *requests, const json_t *limits)
 {
     const struct place pod = {.object = r->pod};

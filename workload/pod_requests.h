@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_requests.h - what kube-scheduler charges for a pod, read from the pod's JSON: for the ledger
- * (k8s/decode) and for minResources (min_resources.c).
+ * pod_requests.h - the resources that kube-scheduler counts for a pod, from the pod's JSON. They
+ * are for the ledger (k8s/decode) and for minResources (min_resources.c).
  *
- * The defaults of an API server are filled in: a missing request is the limit. However many
- * requests there are, the charge is exact. Whatever cannot be read is charged as more than any node
- * has, so that what the pod may use never looks free; the API server takes no such pod. Pure, any
- * thread.
+ * It sets the defaults of an API server: a missing request equals the limit. The sums are exact for
+ * any number of requests. An invalid amount counts as more than any node has, so that resources
+ * that the pod may use never look free. (The API server does not accept such a pod.)
  *
- * Source: component-helpers/resource PodRequests, AggregateContainerRequests; SetDefaults_Pod.
+ * Pure: no I/O, no state, any thread. Source: component-helpers/resource PodRequests,
+ * AggregateContainerRequests; SetDefaults_Pod.
  */
 #ifndef MUSTER_WORKLOAD_POD_REQUESTS_H
 #define MUSTER_WORKLOAD_POD_REQUESTS_H
@@ -17,16 +17,16 @@
 #include "workload/request_sums.h"
 
 enum pod_requests_of {
-    REQUESTS_OF_SPEC,     /* as if the pod had no status */
-    REQUESTS_OF_IN_FORCE, /* a resize in place counts, by the status */
+    REQUESTS_OF_SPEC,     /* only the spec counts */
+    REQUESTS_OF_IN_FORCE, /* the status counts too, for pods that are resized in place */
 };
 
-/* Into *ret, which is empty and the caller's to end, whatever is returned. -1: not everything could
- * be read; the error names the first such field by its path. */
+/* Fills *ret, which must be empty. Always call request_sums_done() on it afterwards. -1: a field is
+ * invalid; the error names the first such field by its path. */
 int pod_requests_read(const json_t *pod, enum pod_requests_of of, struct request_sums *ret,
                       struct err *err);
 
-/* The condition of that type; NULL: there is none. Borrowed. */
+/* The condition of this type, borrowed; NULL: there is none. */
 const json_t *pod_condition(const json_t *pod, const char *type);
 
 #endif

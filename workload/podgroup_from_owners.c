@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a chain of owners to a PodGroup: who counts, whose rules, name, minimum, queue, priority,
- * what is inherited. What a kind needs is said by its row (kinds.c).
+ * Makes a PodGroup from a chain of owners: the owner whose rule counts, the rules of KAI or
+ * Volcano, name, minimum, queue, priority, and inherited labels and annotations. The row of the
+ * kind (kinds.c) has the rule.
  */
 #include <inttypes.h>
 
@@ -12,16 +13,17 @@
 
 static const char volcano_key[] = VOLCANO "/group-min-member";
 
-/* ---- does anybody want it ---- */
+/* ---- whether a PodGroup is needed ---- */
 
-/* A sentence begins with whom it is about. */
+/* Puts the object that is invalid before the error. */
 static int about(const json_t *const *chain, size_t i, struct err *err)
 {
     struct workload_identity w = object_identity(chain, i);
     return err_wrap(err, "%.63s %.63s/%.253s", w.kind, w.ns, w.name);
 }
 
-/* The nearest word counts. 0: yes, and *all is whether all or none; 1: no. */
+/* The annotation nearest to the pod counts. 0: the pod needs a PodGroup, and *all is set if it
+ * needs all pods. 1: the pod needs no PodGroup. */
 static int is_wanted(const struct workload_rules *rules, const json_t *const *chain, size_t n,
                      bool *all, struct err *err)
 {
@@ -38,11 +40,13 @@ static int is_wanted(const struct workload_rules *rules, const json_t *const *ch
                : 1;
 }
 
-/* Source: KAI podgrouper.go: an owner with several owners leads nowhere. */
+/* Checks that each object has an identity and at most one owner, or a controller. Source: KAI
+ * podgrouper.go. */
 static int check_owners(const json_t *const *chain, size_t n, struct err *err)
 {
     if (n == 0 || n > WORKLOAD_MAX_CHAIN)
-        return err_set(err, ERR_INVALID, "a chain of %zu owners, must be 1 to %d", n,
+        return err_set(err, ERR_INVALID,
+                       "the pod and its owners are %zu objects, must be between 1 and %d", n,
                        WORKLOAD_MAX_CHAIN);
     for (size_t i = 0; i < n; i++) {
         struct workload_identity w = object_identity(chain, i);
@@ -51,12 +55,13 @@ static int check_owners(const json_t *const *chain, size_t n, struct err *err)
         if (json_array_size(refs) > 1 && !controller_reference_of(chain[i])) {
             err_set(err, ERR_INVALID,
                     "metadata.ownerReferences has %zu owners and none is the controller; set "
-                    "controller: true on the one that counts",
+                    "controller: true on one of them",
                     json_array_size(refs));
             return about(chain, i, err);
         }
         if (!*w.name || !w.uid) {
-            err_set(err, ERR_INVALID, "metadata has no %s; only objects of the API have groups",
+            err_set(err, ERR_INVALID,
+                    "metadata.%s is missing; only objects of the API can have PodGroups",
                     *w.name ? "uid" : "name");
             return about(chain, i, err);
         }
@@ -64,7 +69,7 @@ static int check_owners(const json_t *const *chain, size_t n, struct err *err)
     return 0;
 }
 
-/* ---- which API, which rules ---- */
+/* ---- the API group ---- */
 
 static const char *by_key(const json_t *map)
 {
@@ -86,7 +91,8 @@ static const char *by_key(const json_t *map)
     return NULL;
 }
 
-/* The scheduler's name, else the keys of the pod, else those of its owners, else the home. */
+/* The API group by the scheduler's name, else by the keys of the pod's annotations and labels, else
+ * by those of its owners, else the default. */
 static const char *choose_api(const struct workload_rules *rules, const json_t *const *chain,
                               size_t n)
 {
@@ -105,9 +111,9 @@ static const char *choose_api(const struct workload_rules *rules, const json_t *
     return found ? found : rules->home ? rules->home : KAI;
 }
 
-/* ---- who counts ---- */
+/* ---- the owner whose rule counts ---- */
 
-/* Adds what is not there yet. */
+/* Adds labels or annotations that are missing in `marks`. */
 static void inherit(json_t *marks, const char *map, const json_t *from)
 {
     json_t *to = json_object_get(json_object_get(marks, "metadata"), map);
@@ -129,7 +135,8 @@ static void set_owner(struct workload_case *c, size_t at)
     inherit(c->marks, "annotations", c->chain[at]);
 }
 
-/* The next one below of the kind that the row names; if there is none ("*" is none), the next. */
+/* The nearest object below of the kind that the row names; if there is none, or the kind is "*",
+ * the next object below. */
 static size_t below(const struct workload_case *c)
 {
     for (size_t i = c->at - 1; i > 0; i--)
@@ -138,8 +145,8 @@ static size_t below(const struct workload_case *c)
     return c->at - 1;
 }
 
-/* The top owner, or whom it only holds. Those that were skipped hand down their labels and
- * annotations. Source: KAI skiptopowner.go. */
+/* Selects the top owner, or the workload that it wraps. The workload inherits labels and
+ * annotations from the skipped owners. Source: KAI skiptopowner.go. */
 static void find_owner(struct workload_case *c)
 {
     cleanup_json json_t *skipped =
@@ -167,12 +174,12 @@ static void refer_to(struct workload_group *g, const char *api_version, const ch
     };
 }
 
-/* ---- what both conventions have ---- */
+/* ---- rules of both KAI and Volcano ---- */
 
 /*
- * `key` asks for n at once: more than there ever are would be waited for without an end, and
- * without a reason. Kinds whose rule has no number of pods are believed, and so is the number of
- * Volcano's own annotation: there the phase asks for members that nobody has made yet.
+ * Checks that n pods, for which annotation `key` asks, can exist at once. Otherwise the gang would
+ * wait forever without a reason. Kinds whose rule has no number of pods are not checked. Volcano's
+ * own annotation may exceed the number, because there the phase asks for more pods.
  */
 static int check_possible(struct workload_case *c, const char *key, int64_t n, struct err *err)
 {
@@ -181,8 +188,8 @@ static int check_possible(struct workload_case *c, const char *key, int64_t n, s
         return 0;
     if (c->kind->per_pod) {
         err_set(err, ERR_INVALID,
-                "annotation %s asks for several pods at once, but these are replaced one by one; "
-                "remove it, or use a Job, a JobSet or a LeaderWorkerSet",
+                "annotation %s asks for several pods at once, but this kind replaces its pods one "
+                "by one; remove it, or use a Job, a JobSet or a LeaderWorkerSet",
                 key);
         return about(c->chain, c->at, err);
     }
@@ -195,13 +202,13 @@ static int check_possible(struct workload_case *c, const char *key, int64_t n, s
         return 0;
     err_set(err, ERR_INVALID,
             "annotation %s is %" PRId64 ", but only %" PRId64
-            " pods are there at once; lower it, or raise their number",
+            " pods exist at once; lower it, or raise the number of pods",
             key, n, all);
     return about(c->chain, c->at, err);
 }
 
-/* Our own word, from the top down, so that one word of the owner goes for all its pods. Parts of
- * the kind are forgotten: the number is all that was asked for. */
+/* muster's own annotation. The one nearest to the top counts, so that an owner sets it for all its
+ * pods. The PodGroup then has no parts. */
 static int own_minimum(struct workload_case *c, struct workload_group *g, struct err *err)
 {
     for (size_t i = c->n; i-- > 0;) {
@@ -217,7 +224,8 @@ static int own_minimum(struct workload_case *c, struct workload_group *g, struct
     return 0;
 }
 
-/* Its pods go, or it was resumed since it was read: they must not pass singly in the meantime. */
+/* The pods of a suspended owner wait: either they are deleted, or the owner was resumed after it
+ * was read. In the meantime they must not be scheduled one by one. */
 static int check_suspended(const struct workload_case *c, struct err *err)
 {
     bool on = false;
@@ -227,7 +235,7 @@ static int check_suspended(const struct workload_case *c, struct err *err)
         return about(c->chain, c->at, err);
     if (!on)
         return 0;
-    err_set(err, ERR_INVALID, "%s is true; its pods wait until it is resumed", c->kind->suspend);
+    err_set(err, ERR_INVALID, "%s is true; its pods wait until it is false", c->kind->suspend);
     return about(c->chain, c->at, err);
 }
 
@@ -240,7 +248,8 @@ static const char *first_of(const json_t *object, const char *const *keys,
     return NULL;
 }
 
-/* Tools that look after the owner would take the PodGroup for a thing of theirs. */
+/* Whether a key belongs to a tool that manages the owner. With such a key, the tool would also
+ * manage the PodGroup. */
 static bool is_private(const char *key)
 {
     static const char *const prefixes[] = {
@@ -268,7 +277,7 @@ static json_t *copy_marks(const json_t *object, const char *map, const char *pre
 
 /* ---- KAI ---- */
 
-/* Source: KAI default_grouper.go CalcPodGroupQueue; runai/queue was the name before v0.6. */
+/* Before v0.6, the label was runai/queue. Source: KAI default_grouper.go CalcPodGroupQueue. */
 static const char *const queue_labels[] = {"kai.scheduler/queue", "runai/queue", NULL};
 
 static int template_queue(const json_t *labels, const char *where, void *arg, struct err *err)
@@ -282,9 +291,9 @@ static int template_queue(const json_t *labels, const char *where, void *arg, st
 }
 
 /*
- * The owner's label, else the pod's, else that of any of the owner's pods: of a RayCluster the
- * workers may have one and the head none, and it must not matter which is seen first. At last the
- * project's.
+ * The queue by the owner's label, else the pod's, else the label in any pod template of the owner:
+ * in a RayCluster, the workers can have the label and the head not, and the order in which muster
+ * sees them must not matter. Else the queue of the project.
  */
 static char *kai_queue(const struct workload_case *c)
 {
@@ -303,8 +312,8 @@ static char *kai_queue(const struct workload_case *c)
     return project ? xasprintf("%s%s%s", project, pool ? "-" : "", pool ? pool : "") : NULL;
 }
 
-/* Source: KAI default_grouper.go calcPodGroupPriorityClass, ray_grouper.go. KAI's own classes for
- * kinds (train, inference) are not written: without KAI they do not exist. */
+/* muster does not use KAI's own classes for kinds (train, inference), because they do not exist
+ * without KAI. Source: KAI default_grouper.go calcPodGroupPriorityClass, ray_grouper.go. */
 static char *kai_priority(const struct workload_case *c)
 {
     static const char *const labels[] = {"priorityClassName", NULL};
@@ -320,6 +329,20 @@ static char *kai_priority(const struct workload_case *c)
     return found && *found ? xstrdup(found) : NULL;
 }
 
+/* KAI ignores other values. Source: KAI default_grouper.go calcPodGroupPreemptibility. */
+static const char *kai_preemptibility(const struct workload_case *c)
+{
+    static const char label[] = "kai.scheduler/preemptibility";
+    static const char *const words[] = {"preemptible", "semi-preemptible", "non-preemptible"};
+    const char *found = read_label(c->marks, label);
+    for (size_t i = c->n; i-- > 0 && !found;) /* the pod last */
+        found = read_label(c->chain[i], label);
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (found && strcmp(found, words[i]) == 0)
+            return words[i];
+    return NULL;
+}
+
 static int kai_size(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     g->min_member = 1;
@@ -327,13 +350,14 @@ static int kai_size(const struct workload_case *c, struct workload_group *g, str
         return size_custom(c, g, err);
     if (c->kind->size && c->kind->size(c, g, err) < 0)
         return -1;
-    /* Who says a number is believed; who only asks for all or none gets all. */
+    /* A minimum that the owner sets has precedence over an annotation that asks for all or none. */
     if (c->all_or_none && c->kind->all && g->min_member == 1)
         return c->kind->all(c, &g->min_member, err);
     return 0;
 }
 
-/* Executors and the driver of one application. Source: KAI spark.go. */
+/* The PodGroup's name for the driver and the executors of a Spark application; NULL: this is not
+ * one. Source: KAI spark.go. */
 static const char *spark_name(const struct workload_case *c)
 {
     const json_t *pod = case_pod(c);
@@ -359,12 +383,14 @@ static int kai_group(struct workload_case *c, struct workload_group *g, struct e
         json_object_set_new(g->labels, "user", json_string(user));
     g->queue = kai_queue(c);
     g->priority_class = kai_priority(c);
+    g->preemptibility = kai_preemptibility(c);
     return kai_size(c, g, err) < 0 ? about(c->chain, c->at, err) : 0;
 }
 
 /* ---- Volcano ---- */
 
-/* Source: pg_controller_handler.go addReplicaSet, addStatefulSet: no replicas, no group. */
+/* Without replicas there is no PodGroup. Source: pg_controller_handler.go addReplicaSet,
+ * addStatefulSet. */
 static int check_scaled_to_none(const struct workload_case *c, struct err *err)
 {
     const char *kind = object_identity(c->chain, c->at).kind;
@@ -372,13 +398,13 @@ static int check_scaled_to_none(const struct workload_case *c, struct err *err)
     bool counts = strcmp(kind, "ReplicaSet") == 0 || strcmp(kind, "StatefulSet") == 0;
     if (!counts || field_count(case_owner(c), "spec.replicas", 0, &n, NULL) < 0 || n > 0)
         return 0;
-    err_set(err, ERR_INVALID, "spec.replicas is 0; its pods wait until it is more");
+    err_set(err, ERR_INVALID, "spec.replicas is 0; its pods wait until it is greater");
     return about(c->chain, c->at, err);
 }
 
 /*
- * The owner's annotation, which Volcano reads of the pod's own controller only. Whoever asks for
- * all or none gets that here too: the kind's own number, of all its parts.
+ * The minimum is in an annotation of the pod's controller; Volcano reads no other owner. If another
+ * annotation asks for all pods or none, the minimum is the number of all pods.
  */
 static int volcano_size(struct workload_case *c, struct workload_group *g, struct err *err)
 {
@@ -434,9 +460,9 @@ static int volcano_group(struct workload_case *c, struct workload_group *g, stru
     return volcano_size(c, g, err);
 }
 
-/* ---- plain pods with a name ---- */
+/* ---- pods that name their PodGroup ---- */
 
-/* Pods without an owner that say together to which PodGroup they want to belong. */
+/* Pods without an owner can share a PodGroup, which they name in an annotation. */
 static int take_name(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     const char *name = read_annotation(case_pod(c), WORKLOAD_GANG);
@@ -445,27 +471,28 @@ static int take_name(const struct workload_case *c, struct workload_group *g, st
         return 0;
     if (c->n > 1 || owner_reference_of(case_pod(c)))
         err_set(err, ERR_INVALID,
-                "annotation " WORKLOAD_GANG " is for pods without an owner, this one has one; "
-                "remove it, or write " WORKLOAD_MIN_MEMBER " to say how many start together");
+                "annotation " WORKLOAD_GANG " is only for pods without an owner, but this pod has "
+                "an owner; remove it, or write " WORKLOAD_MIN_MEMBER
+                " with the number of pods that start together");
     else if (!is_object_name(name))
         err_set(err, ERR_INVALID,
-                "annotation " WORKLOAD_GANG " is %s, but no PodGroup can have that name; write at "
+                "annotation " WORKLOAD_GANG " is %s, which is not a valid PodGroup name; use at "
                 "most 253 lower case letters, digits, - and .",
                 field_quote(name, q));
     else {
         free(g->name);
         g->name = xstrdup(name);
         g->shared = true;
-        json_object_clear(g->labels); /* each pod has others */
+        json_object_clear(g->labels); /* the pods can have different labels */
         json_object_clear(g->annotations);
         return 0;
     }
     return about(c->chain, 0, err);
 }
 
-/* ---- all of it ---- */
+/* ---- the PodGroup ---- */
 
-/* Where pods are linked by a label, the PodGroup's name must be the value of one. */
+/* If a label links the pods, the PodGroup's name must be a valid label value. */
 static size_t longest_name(const char *api_group)
 {
     bool label =

@@ -8,7 +8,8 @@
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* "-" and 16 digits. Whoever wants two of his own objects to share a PodGroup can simply say so. */
+/* "-" and 16 digits. A forged collision is harmless: the objects would be in one namespace, where a
+ * user can let them share a PodGroup anyway. */
 enum { HASH_LEN = 17 };
 
 /* Source: apimachinery IsDNS1123Subdomain and IsDNS1123Label. */
@@ -31,13 +32,13 @@ static char *make_name(const char *text, const char *inner, size_t most)
             continue;
         buf_putc(&b, strchr(inner, c) ? c : '-');
     }
-    if (b.len && b.data[b.len - 1] == '.') /* no dot before a hyphen */
+    if (b.len && b.data[b.len - 1] == '.') /* a name must not contain ".-" */
         b.data[b.len - 1] = '-';
     buf_printf(&b, "%s%016" PRIx64, b.len ? "-" : "x", hash_text(HASH_START, text));
     return buf_steal(&b);
 }
 
-/* A dot beside a dot or a hyphen is refused by the API server; what has one counts as no name. */
+/* The API server refuses a name with a dot next to a dot or a hyphen. */
 static bool has_empty_label(const char *text)
 {
     return strstr(text, "..") || strstr(text, ".-") || strstr(text, "-.");

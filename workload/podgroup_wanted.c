@@ -2,9 +2,9 @@
 #include "workload/kinds.h"
 
 /*
- * Where a pod may name its PodGroup already: the keys of every dialect that muster reads
- * (k8s/dialect_*.c; a test compares them). A pod with one of them is left alone, whatever it says:
- * what is wrong with a link is the dialect's to tell.
+ * The keys with which a pod can name its PodGroup, in all dialects (k8s/dialect/dialect_*.c; a test
+ * compares them). A pod with one of them gets no other PodGroup, even if the link is invalid: the
+ * dialect reports that.
  */
 static const struct {
     const char *map, *key;
@@ -19,7 +19,7 @@ static const struct {
     {"annotations", "gang.scheduling.koordinator.sh/name"},
 };
 
-/* Groups of kube-scheduler's own; the first two generations of its API. */
+/* Links to kube-scheduler's native groups, in the first two generations of their API. */
 static const char *const native_links[] = {"spec.schedulingGroup", "spec.workloadRef"};
 
 static bool is_linked(const json_t *pod)
@@ -39,7 +39,7 @@ static bool is_linked(const json_t *pod)
     return false;
 }
 
-/* ---- what people ask for ---- */
+/* ---- annotations that ask for a PodGroup ---- */
 
 static int word_of(const json_t *object, const char *key, enum workload_word yes,
                    enum workload_word no, enum workload_word *ret, struct err *err)
@@ -66,7 +66,7 @@ int asks_for(const json_t *object, enum workload_word *ret, struct err *err)
     } words[] = {
         {WORKLOAD_ASK, WORD_YES, WORD_REFUSED},
         {WORKLOAD_ASK_RECIPE, WORD_ALL, WORD_REFUSED},
-        {"kai.scheduler/skip-podgrouper", WORD_REFUSED, WORD_NONE}, /* KAI's own word */
+        {"kai.scheduler/skip-podgrouper", WORD_REFUSED, WORD_NONE}, /* KAI's annotation */
     };
     *ret = WORD_NONE;
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -75,7 +75,7 @@ int asks_for(const json_t *object, enum workload_word *ret, struct err *err)
     return 0;
 }
 
-/* ---- the verdict ---- */
+/* ---- the decision ---- */
 
 static bool one_of(char *const *names, size_t n, const char *name)
 {
@@ -100,7 +100,7 @@ static bool is_our_namespace(const struct workload_rules *rules, const json_t *p
            !one_of(rules->excluded_namespaces, rules->n_excluded_namespaces, ns);
 }
 
-/* Pods that are no workload's: the kubelet's own, and those that belong to a node each. */
+/* Whether the pod belongs to a node, not to a workload: a static pod or a pod of a DaemonSet. */
 static bool is_of_a_node(const json_t *pod)
 {
     const json_t *owner = owner_reference_of(pod);
@@ -117,14 +117,14 @@ static bool is_over(const json_t *pod)
 }
 
 /*
- * Whether an owner may have asked for a PodGroup, though the pod's scheduler gets none unasked.
- * Only owners whose pods belong together are looked at: to read those of every Deployment's pods
- * first would cost each of them a try of the scheduler. Others write the annotation into their
- * pods' template.
+ * Whether an annotation of an owner can ask for a PodGroup, when the pod has no such annotation and
+ * its scheduler is not one of ours. Only owners whose pods start together are read. To read the
+ * owners of all other pods, such as those of Deployments, would delay each of these pods by one
+ * attempt of kube-scheduler. Such owners must have the annotation in their pod template.
  */
 static bool may_be_asked_for(const struct workload_rules *rules, const json_t *pod)
 {
-    /* Of pods whose next owner is a Job or a StatefulSet in between. */
+    /* Labels of pods whose next owner is a Job or StatefulSet, with such an owner above it. */
     static const char *const labels[] = {"jobset.sigs.k8s.io/jobset-name",
                                          "leaderworkerset.sigs.k8s.io/name",
                                          "training.kubeflow.org/job-name"};
@@ -144,7 +144,7 @@ enum workload_wanted workload_wants_podgroup(const struct workload_rules *rules,
     if (!rules->on || !is_our_namespace(rules, pod) || is_of_a_node(pod) || is_over(pod) ||
         is_linked(pod))
         return WORKLOAD_NO;
-    /* A word that nobody knows is workload_group()'s to refuse. */
+    /* workload_group() reports an annotation with an invalid value. */
     if (asks_for(pod, &word, NULL) < 0 || word == WORD_YES || word == WORD_ALL)
         return WORKLOAD_MAKE;
     if (word == WORD_REFUSED)

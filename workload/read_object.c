@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* Deeper than any field that a rule reads. */
+/* More than the depth of any field that a rule reads. */
 #define MAX_DEPTH 16
 
 const char *read_text(const json_t *object, const char *path)
@@ -83,7 +83,8 @@ struct walk {
 static int walk_on(const struct walk *w, const json_t *v, const char *path, const char *where,
                    int depth);
 
-/* The next key of a path: its length, and whether each item of the list there is meant. */
+/* The length of the next key of a path. *each: the key ends with "[*]". *rest: the following keys;
+ * NULL: none. */
 static size_t next_key(const char *path, bool *each, const char **rest)
 {
     size_t n = strcspn(path, ".");
@@ -114,7 +115,7 @@ static int walk_values(const struct walk *w, const json_t *object, const char *r
 {
     const char *key;
     json_t *v;
-    char q[FIELD_QUOTED]; /* keys are anybody's text */
+    char q[FIELD_QUOTED]; /* a key can be any text */
     if (json_value_bounded(where, json_object_size(object), w->err) < 0)
         return -1;
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
@@ -135,8 +136,8 @@ static int walk_on(const struct walk *w, const json_t *v, const char *path, cons
     if (v && !json_is_object(v))
         return json_value_mismatch(v, *where ? where : "the object", "an object", w->err);
     if (depth > MAX_DEPTH)
-        return err_set(w->err, ERR_INVALID, "%.200s is too deep, must be at most %d levels", where,
-                       MAX_DEPTH);
+        return err_set(w->err, ERR_INVALID,
+                       "%.200s is nested too deeply, must be at most %d levels", where, MAX_DEPTH);
     bool each;
     const char *rest;
     size_t len = next_key(path, &each, &rest);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/request_sums.h"
 
-/* Most pods name so few resources that a look at each is the fastest. More have an index, which is
- * made when it is needed: the API server serves names in order, so most often each is new. */
+/* From this number of resources on, find() uses an index; for fewer, a linear search is fastest.
+ * The API server serves names in order, so find() usually needs no search, and the index is only
+ * made when it is needed. */
 #define INDEXED_FROM 16
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -11,7 +12,7 @@ static int64_t sum_of(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* The place of the resource; r->n: it has none. */
+/* The index of the resource; r->n: there is none. */
 static size_t find(struct request_sums *r, const char *resource)
 {
     if (r->n && strcmp(resource, r->items[r->largest].resource) > 0)
@@ -54,8 +55,8 @@ void request_sums_ask(struct request_sums *r, const char *resource, int64_t amou
     }
 }
 
-/* An init step needs itself and the sidecars before it. Of a resource that the container does not
- * ask for nothing changes: its peak covers the sidecars already. */
+/* An init container runs together with the sidecars before it. The sums of a resource that this
+ * container does not request stay the same, because their peak already covers the sidecars. */
 void request_sums_container(struct request_sums *r, enum container_kind kind)
 {
     for (size_t i = 0; i < r->n_asked; i++) {

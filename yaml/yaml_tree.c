@@ -9,21 +9,20 @@
 #include "base/map.h"
 
 enum {
-    MAX_DEPTH = 128,      /* of nested collections */
-    MAX_WEIGHT = 1000000, /* of one stream */
+    MAX_DEPTH = 128,       /* of nested collections */
+    TEXT_PER_WEIGHT = 256, /* an alias copies this many bytes of text as cheaply as a value */
 };
 
 struct reader {
     yaml_parser_t parser;
-    yaml_event_t event; /* the current one, valid while have_event */
+    yaml_event_t event; /* the current event; valid if have_event */
     bool have_event;
     struct map anchors; /* of the document; name -> item */
-    size_t weight, depth;
-    size_t *line; /* of the item at hand, then of the error */
+    size_t weight, most, depth;
+    size_t *line; /* of the current item, or of the error */
     struct err *err;
 };
 
-/* Moves on to the next event. */
 static int next_event(struct reader *r)
 {
     if (r->have_event)
@@ -65,6 +64,7 @@ static void read_scalar(const yaml_event_t *event, struct yaml_item *item)
     memcpy(item->text, event->data.scalar.value, item->len);
     item->tag = xstrdup_null((const char *)event->data.scalar.tag);
     item->plain = event->data.scalar.plain_implicit && !item->tag;
+    item->weight += item->len / TEXT_PER_WEIGHT;
 }
 
 static int read_alias(struct reader *r, struct yaml_item *item)
@@ -78,7 +78,7 @@ static int read_alias(struct reader *r, struct yaml_item *item)
     return 0;
 }
 
-/* Up to the end of the list or map. */
+/* Reads up to the end of the list or map. */
 static int read_items(struct reader *r, struct yaml_item *item, yaml_event_type_t end)
 {
     while (next_event(r) == 0) {
@@ -90,10 +90,12 @@ static int read_items(struct reader *r, struct yaml_item *item, yaml_event_type_
             return -1;
         GROW(item->items, item->cap, item->n + 1);
         item->items[item->n++] = child;
-        if (item->kind == ITEM_MAP && item->n % 2 && child->kind == ITEM_SCALAR)
-            r->weight = before; /* a key is no value */
-        else
-            item->weight += child->weight;
+        bool key = item->kind == ITEM_MAP && item->n % 2 && child->kind == ITEM_SCALAR;
+        size_t weight =
+            child->weight - key; /* a key does not count as a value, but its text does */
+        if (key)
+            r->weight = before + weight;
+        item->weight += weight;
         item->height = child->height >= item->height ? child->height + 1 : item->height;
     }
     return -1;
@@ -146,15 +148,16 @@ static int read_whole(struct reader *r, struct yaml_item *item)
     *r->line = item->line;
     if (r->depth + item->height >= MAX_DEPTH)
         return err_set(r->err, ERR_INVALID, "nested deeper than %d levels", MAX_DEPTH);
-    r->weight += item->kind == ITEM_ALIAS ? item->weight : 1;
-    if (r->weight > MAX_WEIGHT)
-        return err_set(r->err, ERR_INVALID, "more than %d values: too large", MAX_WEIGHT);
+    bool leaf = item->kind == ITEM_ALIAS || item->kind == ITEM_SCALAR;
+    r->weight += leaf ? item->weight : 1;
+    if (r->weight > r->most)
+        return err_set(r->err, ERR_INVALID, "more than %zu values: too large", r->most);
     if (anchor)
         map_set(&r->anchors, anchor, item);
     return 0;
 }
 
-/* The item that begins with the current event; afterwards the current event is its last. */
+/* Reads the item that begins with the current event, and stops at its last event. */
 static struct yaml_item *read_item(struct reader *r)
 {
     struct yaml_item *item = xcalloc(1, sizeof *item);
@@ -196,9 +199,10 @@ static int read_stream(struct reader *r, struct yaml_tree *t)
     }
 }
 
-struct yaml_tree *yaml_tree_parse(const char *text, size_t len, size_t *ret_line, struct err *err)
+struct yaml_tree *yaml_tree_parse(const char *text, size_t len, size_t most, size_t *ret_line,
+                                  struct err *err)
 {
-    struct reader r = {.anchors = MAP_INIT, .line = ret_line, .err = err};
+    struct reader r = {.anchors = MAP_INIT, .most = most, .line = ret_line, .err = err};
     struct yaml_tree *t = xcalloc(1, sizeof *t);
     if (!yaml_parser_initialize(&r.parser))
         abort(); /* out of memory, as in base/mem.h */
@@ -235,7 +239,7 @@ struct yaml_tree *yaml_tree_load(const char *path, size_t most_mib, size_t *ret_
     *ret_line = 0;
     if (read_file(path, most_mib, &text, err) < 0)
         return NULL;
-    return yaml_tree_parse(buf_str(&text), text.len, ret_line, err);
+    return yaml_tree_parse(buf_str(&text), text.len, YAML_VALUES, ret_line, err);
 }
 
 struct yaml_tree *yaml_tree_free(struct yaml_tree *t)

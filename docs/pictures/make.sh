@@ -1,6 +1,7 @@
 #!/bin/sh
 # Draws the pictures of the docs from their text: *.msc with mscgen, *.dot with graphviz. Colours become
-# classes, so that each picture follows the reader's light or dark theme.
+# classes, so that each picture follows the reader's light or dark theme. `./dev build` first: muster draws
+# queues.svg.
 set -eu
 cd "$(dirname "$0")"
 
@@ -29,3 +30,4 @@ done
 for text in *.dot; do
 	dot -Tsvg "$text" | themed "${text%.dot}.svg"
 done
+../../build/release/muster simulate --shares queues.svg ../../examples/queues.yaml >/dev/null

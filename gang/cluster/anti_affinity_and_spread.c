@@ -10,12 +10,12 @@ struct node_pod_counts {
 };
 
 struct pod_counts {
-    uint64_t as_of; /* core->marks.pods_changes when the sums below were made over all nodes */
+    uint64_t as_of; /* core->marks.pods_changes when `least` and `hosts` were computed */
     struct node_pod_counts *nodes;
     size_t n_nodes;
     size_t n_spreads;
     int64_t *counts;        /* [spread][node]; -1: the constraint does not cover the node */
-    int64_t *least, *hosts; /* by spread */
+    int64_t *least, *hosts; /* over all nodes, by spread: smallest count, number of hosts */
 };
 
 void pod_counts_free(struct pod_counts *pod_counts)
@@ -41,7 +41,7 @@ static const struct gang_pod_facts *facts_of_slot(const struct slot *slot)
     return slot->pod ? slot->pod->facts : signature_sample(slot->signature);
 }
 
-/* kube-scheduler has assumed the member there, or is about to. */
+/* kube-scheduler has assumed the slot's member on the node, or is about to. */
 static bool known_to_scheduler(const struct slot *slot)
 {
     return slot->pod && (slot->pod->held || slot->pod->sent);
@@ -62,7 +62,7 @@ static const struct slot *reserved_anti_affinity_conflict(const struct node *nod
     return NULL;
 }
 
-/* Whether anti-affinity can matter on the node. */
+/* False: no anti-affinity can conflict on the node, so its pods need not be compared. */
 static bool anti_affinity_matters(const struct node *node, const struct gang_pod_facts *who)
 {
     return (who->n_anti_affinity || node->n_anti_affinity) && node->facts &&
@@ -164,7 +164,7 @@ static struct pod_counts *pod_counts_for(const struct gang_core *core, struct ru
         return pod_counts;
     pod_counts_free(pod_counts);
     pod_counts = rules->signature->pod_counts = xcalloc(1, sizeof *pod_counts);
-    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* room for more nodes */
+    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
     pod_counts->n_spreads = rules->who->n_spreads;
     pod_counts->nodes = xcalloc(pod_counts->n_nodes, sizeof *pod_counts->nodes);
     pod_counts->counts =
@@ -193,7 +193,7 @@ static const struct node_pod_counts *counts_on(struct pod_counts *pod_counts,
     return seen;
 }
 
-/* The smallest counts over all nodes. */
+/* Computes `least` and `hosts` over all nodes. */
 static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
                    const struct rules *rules)
 {
@@ -231,7 +231,7 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
     if (!rules->who)
         return RULE_NONE;
     if (!rules->signature->anti_affinity &&
-        !rules->signature->spread) /* a direct check is cheap, so nothing is cached */
+        !rules->signature->spread) /* a direct check is cheap, so it is not cached */
         return node->n_anti_affinity && anti_affinity_conflict(node, rules->who)
                    ? RULE_ANTI_AFFINITY
                    : RULE_NONE;

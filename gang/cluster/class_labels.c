@@ -6,11 +6,12 @@
 #include "gang/cluster/lookup.h"
 #include "gang/inter_pod_rules.h"
 
-/* Dropping a key reclassifies all nodes. Shortest time between drops: of unused keys, and of keys
- * in use that make room for others. */
+/* The shortest time between two drops of keys, because a drop reclassifies all nodes: for unused
+ * keys, and for keys in use that make room for others. */
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
 #define TAKE_PAUSE   USEC_PER_SEC
-/* Most pods of a signature that are checked to choose the namespace that its keys count against. */
+/* How many pods of a signature are checked at most, to choose the namespace whose share includes
+ * the signature's keys. */
 #define PAYERS_MAX 256
 
 /* ---- values ---- */
@@ -33,7 +34,8 @@ static const char *label_of(const struct node *node, const char *key)
     return NULL;
 }
 
-/* The number of distinct values, plus one if some node lacks the label. */
+/* How many parts the label divides the nodes into: one for each value, and one for nodes without
+ * the label. */
 static size_t parts_of(const struct gang_core *core, const struct label_key *k)
 {
     return map_count(&k->values) + (k->nodes < map_count(&core->nodes));
@@ -63,7 +65,7 @@ static void forget_values(struct label_key *k)
     k->values = (struct map)MAP_INIT;
 }
 
-/* False: too many values. */
+/* Numbers the values of the label on all nodes. False: there are too many. */
 static bool learn_values(struct gang_core *core, struct label_key *k)
 {
     for (size_t i = 0; i < core->n_ids; i++) {
@@ -80,7 +82,7 @@ static bool learn_values(struct gang_core *core, struct label_key *k)
 
 /* ---- sets of values ---- */
 
-/* A digest of the values of all class labels, good enough for counting. */
+/* Digests of a node's values of class labels. A collision only makes count_sets() too small. */
 static uint64_t set_with(uint64_t set, const struct label_key *k, const struct node *node)
 {
     return hash_u64(set, class_label_value(k, node));
@@ -94,8 +96,8 @@ static uint64_t set_of(const struct gang_core *core, const struct node *node)
     return set;
 }
 
-/* The number of distinct value sets, with one more key (or NULL); CLASS_LABEL_SETS_MAX + 1: too
- * many. */
+/* The number of distinct sets of values, with one more key unless `more` is NULL;
+ * CLASS_LABEL_SETS_MAX + 1: too many. */
 static size_t count_sets(const struct gang_core *core, const struct label_key *more)
 {
     enum { PLACES = 4 * CLASS_LABEL_SETS_MAX };
@@ -173,7 +175,7 @@ static void class_label_drop(struct gang_core *core, struct label_key *k)
 
 /* ---- shares ---- */
 
-/* The share of the bound that the namespace's keys use. */
+/* The namespace's share of the bound: the sum over its keys. */
 static size_t share_of(const struct gang_core *core, const char *ns)
 {
     size_t sum = 0;
@@ -183,7 +185,8 @@ static size_t share_of(const struct gang_core *core, const char *ns)
     return sum;
 }
 
-/* The largest key of the namespace with the largest share, if that exceeds `share`. */
+/* The largest key of the namespace with the largest share; NULL: that share is not larger than
+ * `share`. */
 static struct label_key *largest_beyond(const struct gang_core *core, size_t share)
 {
     struct label_key *largest = NULL;
@@ -219,8 +222,8 @@ static bool has_room(const struct gang_core *core, const struct label_key *k)
            count_sets(core, k) <= CLASS_LABEL_SETS_MAX;
 }
 
-/* Drops keys of namespaces with larger shares until the key fits; false: no namespace has a larger
- * share, or the last drop was within TAKE_PAUSE. */
+/* Drops keys of namespaces with larger shares until the key fits. False: no other namespace has a
+ * larger share, or the last drop was less than TAKE_PAUSE ago. */
 static bool make_room(struct gang_core *core, const struct label_key *k, const char *ns)
 {
     bool may_take = !core->labels.left || core->now - core->labels.left >= TAKE_PAUSE;
@@ -235,7 +238,7 @@ static bool make_room(struct gang_core *core, const struct label_key *k, const c
     return true;
 }
 
-/* Makes the key a class label. */
+/* Makes the key a class label. False: it has too many values, or does not fit. */
 static bool class_label_add(struct gang_core *core, struct label_key *k, const char *ns)
 {
     if (!learn_values(core, k))
@@ -275,13 +278,13 @@ static bool cover_key(struct gang_core *core, struct signature *signature, const
                       const char *ns)
 {
     if (strcmp(key, GANG_HOSTNAME) == 0)
-        return false; /* its value differs on each node: classes would be single nodes */
+        return false; /* it differs on each node, so each node would be a class */
     struct label_key *k = map_get(&core->labels.keys, key);
     if (!k || k->nodes == 0)
         return true; /* no node has the label */
-    if (!k->is_class_label && !class_label_add(core, k, ns))
+    if (!k->is_class_label && (core->marks.dry || !class_label_add(core, k, ns)))
         return false;
-    if (reads_key(signature, k))
+    if (core->marks.dry || reads_key(signature, k))
         return true;
     signature->labels.keys =
         xreallocarray(signature->labels.keys, signature->labels.n + 1, sizeof(struct label_key *));
@@ -290,7 +293,7 @@ static bool cover_key(struct gang_core *core, struct signature *signature, const
     return true;
 }
 
-/* Stops at the first key that is not a class label. The signature then scans every node. */
+/* False: some key is not a class label. */
 static bool cover_keys(struct gang_core *core, struct signature *signature,
                        const struct gang_pod_facts *f, const char *ns)
 {
@@ -305,7 +308,7 @@ static bool cover_keys(struct gang_core *core, struct signature *signature,
     return true;
 }
 
-/* The namespace with the smallest share among those of the signature's pods. */
+/* Of the namespaces of the signature's pods, the one with the smallest share. */
 static const char *smallest_share(const struct gang_core *core, const struct signature *signature)
 {
     const char *ns = NULL;
@@ -324,10 +327,11 @@ static const char *smallest_share(const struct gang_core *core, const struct sig
     return ns;
 }
 
-void class_labels_pod_added(struct signature *signature, const struct pod *pod)
+void class_labels_pod_added(const struct gang_core *core, struct signature *signature,
+                            const struct pod *pod)
 {
     const struct gang_pod_facts *sample = signature_sample(signature);
-    if (signature->singly && sample && strcmp(sample->ns, pod->facts->ns) != 0)
+    if (!core->marks.dry && signature->singly && sample && strcmp(sample->ns, pod->facts->ns) != 0)
         signature->labels.gen = 0;
 }
 
@@ -346,7 +350,9 @@ bool class_labels_cover(struct gang_core *core, struct signature *signature)
     const struct gang_pod_facts *sample = signature_sample(signature);
     if (!sample)
         return false;
-    do { /* again, if a later key took the room of an earlier one */
+    if (core->marks.dry)
+        return cover_keys(core, signature, sample, sample->ns);
+    do { /* a later key may have taken the place of an earlier one */
         class_labels_release(core, signature);
         signature->singly = !cover_keys(core, signature, sample, smallest_share(core, signature));
     } while (!signature->singly && !all_class_labels(signature));
@@ -363,7 +369,7 @@ void class_labels_update(struct gang_core *core, struct node *node, const struct
 {
     for (size_t i = 0; is && i < is->n; i++)
         if (key_get(core, is->items[i].key)->nodes++ == 0)
-            core->labels.gen++; /* signatures took it as absent from all nodes */
+            core->labels.gen++; /* signatures that read the key did not need a class label */
     for (size_t i = 0; was && i < was->n; i++) {
         struct label_key *k = map_get(&core->labels.keys, was->items[i].key);
         k->nodes--;
@@ -381,7 +387,8 @@ void class_labels_copy(struct node *node, const struct node *like)
     node->class_labels = like->class_labels;
 }
 
-/* New nodes may exceed the bound, and the last node with some value may be gone. */
+/* Restores the bounds after labels of nodes changed. A value that no node has any more keeps its
+ * number until the key has too many values; then all values get new numbers. */
 void class_labels_settle(struct gang_core *core)
 {
     if (!core->labels.stale)
@@ -393,7 +400,7 @@ void class_labels_settle(struct gang_core *core)
         if (map_count(&k->values) <= CLASS_LABEL_SETS_MAX)
             continue;
         forget_values(k);
-        any = true; /* the numbers of its values changed */
+        any = true;
         if (!learn_values(core, k))
             class_label_drop(core, k);
     }

@@ -2,9 +2,12 @@
 /*
  * core.h - struct gang_core: the cluster cache, reservations and pending work.
  *
- * step.c makes and frees the core. Its content lives as long as the core unless its own header says
- * otherwise. One thread. The comment before some fields names the only file that writes them;
- * step.c sets up and tears down the state of the other files.
+ * step.c creates and frees the core. The core owns everything that it points to, until it is freed
+ * or until the header of the object says otherwise. Nothing in gang/ is locked: only the thread
+ * that has the turn may use the core (docs/design.md). This holds for all headers of gang/.
+ *
+ * The comment before a group of fields names the only file that writes them. step.c initializes and
+ * frees the fields of all files.
  */
 #ifndef MUSTER_GANG_CLUSTER_CORE_H
 #define MUSTER_GANG_CLUSTER_CORE_H
@@ -13,23 +16,24 @@
 #include "gang/cluster/gang_object.h"
 #include "gang/cluster/node.h"
 #include "gang/cluster/pod.h"
+#include "gang/cluster/queue.h"
 
-/* A node on which kube-scheduler's offer differs from muster's predicates. */
+/* A possible difference: a node where kube-scheduler's offer and muster's predicates differ. */
 struct suspect {
     bool used;
-    uint32_t node;
+    uint32_t node; /* its id */
     enum gang_predicate predicate;
-    uint64_t key;   /* digest of the signature and its pod's namespace */
+    uint64_t key;   /* digest of the pod's namespace and signature */
     uint64_t owner; /* digest of the namespace alone */
-    usec_t as_of;   /* node->marks.touched_at then, or core->marks.touched_at for a spread */
-    usec_t since;
-    usec_t seen;   /* when it was last seen */
-    uint64_t look; /* parity.looks then */
-    bool counted;
+    usec_t as_of;   /* touched_at of the node, or of the core for a pod with spreads */
+    usec_t since;   /* when it was first seen */
+    usec_t seen;    /* when it was last seen */
+    uint64_t look;  /* parity.looks when it was last seen */
+    bool counted;   /* it was confirmed and reported */
 };
 enum { SUSPECTS_MAX = 64 };
 
-/* The effects of one step and the memory that they point to. */
+/* The effects of a step, and the memory that they point to. */
 struct effects {
     struct gang_effect *items;
     size_t n, cap;
@@ -38,11 +42,12 @@ struct effects {
 
 enum { CLASS_LABELS_MAX = 64 };
 
-/* The pod of a filter call. Pods of no lower priority that were queued before it have had their
- * turn. */
+/* A filter call. It shows that pods which are ahead of its pod in kube-scheduler's queue have had
+ * their turn: pods of the same or a higher priority that joined the queue earlier. */
 struct turn {
     int32_t priority;
-    usec_t queued, asked;
+    usec_t queued; /* when the pod joined the queue */
+    usec_t asked;  /* when filter was called */
 };
 enum { TURNS_MAX = 16 };
 
@@ -50,6 +55,7 @@ struct gang_core {
     /* step/step.c */
     struct gang_config config;
     char **scheduler_names;
+    char **queue_grants; /* sorted */
     usec_t now;
     uint64_t steps;
     bool synced;
@@ -64,20 +70,21 @@ struct gang_core {
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
     size_t n_ids;
-    struct map offered; /* resource -> number of nodes with it in allocatable */
+    struct map offered;      /* resource -> number of nodes whose allocatable has it */
+    struct amounts capacity; /* sums of allocatable over all nodes */
 
     /* cluster/pods.c */
-    struct map pods;  /* uid -> pod */
-    struct map names; /* ns/name -> pod */
-    size_t n_unseen;  /* pods known from filter that the watch has not shown yet */
-    size_t n_invalid; /* pods with facts->invalid */
-    char **gone;      /* ring buffer of UIDs of deleted pods */
-    size_t gone_at;   /* next index in gone */
-    struct map gone_set;
+    struct map pods;     /* uid -> pod */
+    struct map names;    /* ns/name -> pod */
+    size_t n_unseen;     /* pods that filter calls have shown, and the watch not yet */
+    size_t n_invalid;    /* pods with facts->invalid */
+    char **gone;         /* ring buffer of the UIDs of deleted pods */
+    size_t gone_at;      /* index of the next entry in `gone` */
+    struct map gone_set; /* the same UIDs */
 
     /* cluster/pod_gate.c */
     size_t n_gated; /* pods with muster's own gate */
-    /* gated pods without a gang that changed since their gates were last checked */
+    /* changed ordinary pods with the gate, to be checked at the end of the step */
     struct list ungrouped_gated;
 
     /* cluster/signatures.c */
@@ -93,23 +100,23 @@ struct gang_core {
         struct map keys;                                /* key -> label_key */
         struct label_key *of_classes[CLASS_LABELS_MAX]; /* the class labels */
         size_t n_class_labels;
-        uint64_t gen; /* counts changes after which signature_labels must be read again */
+        uint64_t gen; /* counts changes that make each signature_labels stale */
         usec_t left;  /* when a class label was last dropped */
         bool unused;  /* some class label may have no user */
-        bool stale;   /* labels of nodes changed: check the bounds */
+        bool stale;   /* labels of nodes changed, so the bounds must be checked */
     } labels;
 
     /* cluster/pod_labels.c */
     struct core_rule_labels {
-        struct map all; /* namespace -> namespace_rule_labels */
-        bool idle;      /* some namespace may have lost its last rule or member */
-        usec_t swept;
-        struct list stale; /* namespaces whose members have signatures by outdated keys */
-        bool matter;       /* such rules exist, or existed */
+        struct map all;    /* namespace -> namespace_rule_labels */
+        bool idle;         /* some namespace may have lost its last rule or member */
+        usec_t swept;      /* when rule_labels_sweep() last did its work */
+        struct list stale; /* namespaces whose members need new signatures */
+        bool matter;       /* a pod with rules between pods exists, or existed */
     } rule_labels;
 
     /* cluster/signature_changes.c */
-    uint64_t rule_labels_settled; /* counts updates of the signatures of a namespace's members */
+    uint64_t rule_labels_settled; /* counts how often members of a namespace got new signatures */
 
     /* cluster/volume_claims.c */
     struct map claims; /* ns/name -> claim */
@@ -121,7 +128,7 @@ struct gang_core {
     /* cluster/resources.c */
     struct core_resources {
         char **names;  /* number -> name; NULL: unused number */
-        size_t *users; /* number -> count of signatures and amounts that use it */
+        size_t *users; /* number -> how many signatures and amounts use it */
         size_t n, cap;
         uint32_t *free; /* unused numbers */
         size_t n_free;
@@ -131,41 +138,81 @@ struct gang_core {
     /* cluster/watch_lag.c */
     bool behind[GANG_WATCHES];
     usec_t behind_since;  /* when the current or last lag began */
-    usec_t follows_since; /* when the last lag ended; 0: no watch ever lagged */
+    usec_t follows_since; /* when the last lag ended; 0: no lag has ended yet */
 
     /* podgroup/podgroups.c */
     struct map groups; /* key -> group */
-    struct list gangs; /* gangs by in_core, oldest first */
+    struct list gangs; /* all gangs, by in_core, oldest first */
     size_t n_gangs;
     struct map priority_classes; /* name -> gang_priority_class_facts */
-    uint64_t forming;            /* counts changes in how PodGroups form gangs */
+    uint64_t forming;            /* counts changes after which gangs were formed again */
+
+    /* queue/queues.c */
+    struct core_queues {
+        struct map all;          /* key -> queue */
+        struct queue *root;      /* the cluster; NULL: no queue object exists */
+        struct queue *none;      /* the leaf for pods without a queue; NULL with root */
+        size_t n_objects;        /* queue objects */
+        size_t n_any_gpu;        /* those of them that state something about GANG_ANY_GPU */
+        struct map objects;      /* API group -> number of its queue objects */
+        struct map by_namespace; /* namespace -> the queue_claim that counts */
+        struct map fallbacks;    /* API group -> queue of its gangs that name none */
+        struct map namespaces;   /* name -> gang_namespace_facts */
+        /* since the last queues_settle() */
+        struct list edited;          /* queues whose object came, changed or went */
+        struct map other_namespaces; /* names of those whose pods may be in another queue */
+        bool others;                 /* the same, for all namespaces */
+        /* since the last queues_sweep() */
+        struct list unused; /* queues that perhaps nothing names any more */
+    } queues;
+
+    /* queue/queue_tree.c */
+    uint32_t any_gpu;        /* number of GANG_ANY_GPU; RES_UNKNOWN: no queue uses it */
+    uint64_t queues_visited; /* counts queues that got a place, or were checked for a fault */
+
+    /* cluster/queue_usage.c */
+    uint64_t queue_changes;     /* counts changes of anything that orders queues */
+    uint64_t queues_reordered;  /* queue_changes when something last changed that orders all */
+    struct list queues_changed; /* queues whose status may have changed */
+    struct list queues_to_emit; /* the same, since a round began that emits statuses */
+
+    /* queue/fair_share.c */
+    usec_t shared_at;   /* when the fair shares were last computed */
+    usec_t credited_at; /* up to when time counts in their credit and past use */
+
+    /* plan/turns.c */
+    uint64_t queue_passes; /* planning passes by queue so far */
+
+    /* messages/queue_status.c */
+    usec_t queues_emitted_at; /* when statuses were last emitted */
 
     /* lifecycle/pod_update.c */
-    usec_t newest; /* the latest timestamp in any pod: approximates the API server's clock */
+    usec_t newest; /* the latest timestamp of any pod; approximates the API server's clock */
 
     /* ---- what changed ---- */
 
     /* cluster/dirty_nodes.c */
     struct core_marks {
-        uint64_t clock;         /* counts changes of the cluster cache */
-        uint64_t freed;         /* clock when room last grew anywhere */
-        uint64_t pods_changes;  /* counts changes of the pods on any node */
-        usec_t touched_at;      /* last change of any node */
-        bool paused;            /* a trial is open: its changes do not count */
-        uint64_t layout;        /* number of the nodes' present content; no other content gets it */
-        uint64_t layouts;       /* layout numbers given out so far */
-        bool unused;            /* a deleted node may be unused now */
-        struct list reclassify; /* nodes whose class must be recomputed */
+        uint64_t clock;            /* counts changes of the cluster cache */
+        uint64_t freed;            /* `clock` when room last grew on any node */
+        uint64_t pods_changes;     /* counts changes of the pods on any node */
+        usec_t touched_at;         /* when any node last changed */
+        bool paused;               /* a trial is open, whose changes set no marks */
+        bool dry;                  /* a dry run is open, whose objects leave nothing behind */
+        uint64_t layout;           /* identifies the current content of all nodes */
+        uint64_t layouts;          /* the highest number used for `layout` */
+        bool unused;               /* a deleted node may be unused now */
+        struct list reclassify;    /* nodes whose class must be computed again */
         struct list recheck_slots; /* nodes whose slots may no longer fit */
-        /* Pods with wide anti-affinity that are or may soon be on a node, by ascending seq. */
+        /* Pods with wide anti-affinity that are on a node or may be soon, by ascending seq. */
         struct list wide_anti_affinity;
         uint64_t wide_anti_affinity_last; /* the highest seq so far */
     } marks;
 
     /* cluster/dirty_gangs.c */
-    struct list touched;       /* gangs to reconcile, then to report */
-    struct list touched_later; /* of these, gangs to report in the next step */
-    struct list order_changed; /* gangs whose place in the order may change */
+    struct list touched;       /* gangs that changed: reconcile them, then report them */
+    struct list touched_later; /* of these, gangs to report in a later step */
+    struct list order_changed; /* gangs whose position in the order may have changed */
 
     /* ---- reservations and pending work ---- */
 
@@ -179,28 +226,28 @@ struct gang_core {
     size_t n_nominated_room; /* pods with nominated room */
 
     /* cluster/held_calls.c */
-    struct map calls; /* id -> pod with that open bind call */
+    struct map calls; /* id of an open bind call -> its pod */
 
     /* cluster/hold_quota.c */
     struct map hold_quotas; /* namespace -> hold_quota */
-    size_t booked_unused;   /* hold places that are booked and not yet taken */
+    size_t booked_unused;   /* places that are booked, without a held call yet */
 
     /* cluster/kube_queue.c */
     size_t n_refused;            /* pods that sleep because filter refused them, see pod_reject() */
-    struct list blocked;         /* ordinary pods refused because of reservations */
-    uint64_t blocked_checked_at; /* marks.freed when blocked pods were last checked; 0: check */
+    struct list blocked;         /* blocked pods, in the order in which filter refused them */
+    uint64_t blocked_checked_at; /* marks.freed when they were last checked; 0: check them */
 
     /* cluster/offered_nodes.c */
-    uint64_t offers; /* filter calls whose node names were resolved */
+    uint64_t offers; /* counts calls of look_up_names() */
 
     /* cluster/filter_results.c */
-    struct list filter_results; /* pods with an open filter result, not at bind yet */
-    size_t filter_result_words; /* words in all their bit sets, at most FILTER_RESULT_WORDS_MAX */
+    struct list filter_results; /* pods with an open filter result and no bind call yet */
+    size_t filter_result_words; /* size of their bit sets, at most FILTER_RESULT_WORDS_MAX */
 
     /* ---- the planning order ---- */
 
     /* podgroup/gang_state.c */
-    struct list open; /* gangs that are neither Scheduled nor Done and so need plans */
+    struct list open; /* gangs that are neither Scheduled nor Done */
 
     /* podgroup/gang_order.c */
     struct map namespace_queues; /* namespace -> namespace_queue */
@@ -212,55 +259,55 @@ struct gang_core {
 
     /* plan/plan_gang.c */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
-    uint64_t planned_in;      /* the last step that planned a gang */
-    bool plans_deferred;      /* this step used up its work before it planned all due gangs */
+    uint64_t planned_in;      /* the last step (`steps`) that planned a gang */
+    bool plans_deferred;      /* gangs are due that the last planning pass did not plan */
 
     /* plan/placement.c */
-    uint64_t trials; /* counts passes that place members */
+    uint64_t trials; /* counts passes of place_needed() and place_extras() */
 
     /* plan/shortage_cache.c */
-    uint64_t fills; /* versions of signature_shortage given out so far */
+    uint64_t fills; /* the highest version of a signature_shortage */
 
     /* plan/node_scan.c */
-    int64_t work; /* work done in this step, in nodes scanned; weighted by the rules' length */
+    int64_t work; /* nodes scanned in this step, weighted by the length of the rules */
 
     /* lifecycle/wake.c */
     struct core_wake {
         uint64_t round;       /* counts rounds of waking blocked pods */
         uint64_t round_freed; /* marks.freed when the round began */
         bool again;           /* a new round is due even if no room grew */
-        usec_t look;          /* next check of the woken pods; 0: none was woken */
-        usec_t rest;          /* no pod is woken before */
+        usec_t look;          /* when woken pods are checked next; 0: none was woken */
+        usec_t rest;          /* no blocked pod is woken before this time */
         struct list sent;     /* nodes with n_woken > 0 */
-        struct list woken;    /* woken pods without a filter call since */
+        struct list woken;    /* woken pods without a filter call or a Binding since */
     } wake;
 
     /* lifecycle/steering.c */
     struct core_steering {
-        struct list unasked; /* members with a slot to be steered there, by steering.at */
-        usec_t next;         /* until then, at most `left` more of them */
+        struct list unasked; /* members that may have to be steered, by steering.at */
+        usec_t next;         /* until then, at most `left` more members are steered */
         int left;
     } steering;
 
     /* lifecycle/commit_batch.c */
-    usec_t batch_end;    /* deadline for complete gangs that wait to commit together */
-    uint64_t batch_step; /* steps at the last batch */
+    usec_t batch_end;    /* when complete gangs commit together at the latest */
+    uint64_t batch_step; /* `steps` at the last batch */
 
     /* verb/bind.c */
-    usec_t last_hold; /* when a member last came to bind */
+    usec_t last_hold; /* when a bind call was last held */
 
     /* lifecycle/early_rejection.c */
     struct turn turns[TURNS_MAX];
     size_t n_turns;
-    usec_t asked_at; /* the last filter call for an unbound pod; 0: none */
+    usec_t asked_at; /* when filter was last called for an unbound pod; 0: never */
 
     /* lifecycle/predicate_parity.c */
     struct parity {
         struct suspect suspects[SUSPECTS_MAX];
-        uint64_t looks;
-        int64_t credit; /* nodes that may be compared now; grows with time */
+        uint64_t looks; /* counts comparisons */
+        int64_t credit; /* how many nodes may be compared now; grows with time */
         usec_t credit_at;
-        uint64_t looker;            /* digest of the namespace that was compared last */
+        uint64_t looker;            /* digest of the namespace of the last comparison */
         struct map differences;     /* namespace -> struct difference: confirmed differences */
         int seen_in[PREDICATE_MAX]; /* namespaces with a confirmed difference */
         char *first;                /* the first difference as text; NULL: none */
@@ -271,21 +318,19 @@ struct gang_core {
     char *violations[GANG_INVARIANT_MAX]; /* first violation of each, as text; NULL: none */
 
     /* step/list_pages.c */
-    uint64_t ranked; /* steps when gangs last got their ranks */
+    uint64_t ranked; /* `steps` when gangs last got their ranks */
 
     /* ---- the step itself ---- */
 
     /* cluster/effects.c */
     struct effects fx;
 
-    /* Set and stopped through timers.h, by the file that owns the timer's kind. */
+    /* Set and stopped through timers.h. */
     struct heap timers;
     struct core_timers {
-        struct timer wake, steer; /* blocked pods are left to wake, members to steer */
-        struct timer plan;        /* gangs are left to plan */
-        struct timer show;        /* gated gangs may be shown to an autoscaler */
-        struct timer batch;       /* complete gangs wait to commit together */
-        struct timer labels;      /* a namespace's pause after a change of its rule labels ends */
+        struct timer wake, steer, plan, show, batch, labels; /* see enum timer_kind */
+        struct timer shares; /* the shares of queues are computed again */
+        struct timer queues; /* statuses of queues are to be written */
     } due;
 
     /* Each file counts its own events. */

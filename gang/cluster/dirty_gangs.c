@@ -8,6 +8,18 @@ void gang_plan_again(struct gang *gang)
     gang->marks.retry = true;
 }
 
+void gang_requeued(struct gang *gang)
+{
+    gang->marks.requeued = true;
+}
+
+bool gang_was_requeued(struct gang *gang)
+{
+    bool was = gang->marks.requeued;
+    gang->marks.requeued = false;
+    return was;
+}
+
 void gang_plan_begins(struct gang *gang)
 {
     gang->marks.retry = false;
@@ -21,10 +33,16 @@ void gang_has_known_shortage(struct gang *gang, const struct signature *signatur
     gang->marks.full_want = want;
 }
 
+void gang_stopped_by_queue(struct gang *gang)
+{
+    gang->marks.queue_full = true;
+}
+
 void gang_touch(struct gang_core *core, struct gang *gang)
 {
     gang->marks.stale = true;
     gang->marks.full = NULL;
+    gang->marks.queue_full = false;
     mark_order_changed(core, gang);
     if (list_empty(&gang->marks.in_touched))
         list_push(&core->touched, &gang->marks.in_touched);

@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dirty_gangs.h - marks on changed gangs, for the later parts of the step.
+ * dirty_gangs.h - marks on changed gangs. Later parts of the step read the marks.
  */
 #ifndef MUSTER_GANG_CLUSTER_DIRTY_GANGS_H
 #define MUSTER_GANG_CLUSTER_DIRTY_GANGS_H
 
 #include "gang/cluster/lookup.h"
 
-/* The gang changed: it will be reconciled, planned if needed, and reported. */
+/* The gang changed. The step then reconciles it, plans it if needed, and reports it. */
 void gang_touch(struct gang_core *core, struct gang *gang);
-/* The gang is reconciled with the facts. */
+/* The gang has been reconciled. */
 void gang_reconciled(struct gang *gang);
-/* The next planning pass tries the gang even if no room grew. */
+/* The next planning pass plans the gang even if no room grew. */
 void gang_plan_again(struct gang *gang);
+/* Its queue, or limits there, changed; and whether this is so since it was last asked. */
+void gang_requeued(struct gang *gang);
+bool gang_was_requeued(struct gang *gang);
 void gang_plan_begins(struct gang *gang);
-/* Its plan failed with this version of the signature's cached shortage, for `want` members;
- * signature NULL: unknown. Holds until the gang is touched. */
+/* Planning the gang failed: this version of the signature's cached shortage explains it, for `want`
+ * members. signature NULL: no cached shortage explains it. Valid until the gang is touched. */
 void gang_has_known_shortage(struct gang *gang, const struct signature *signature, uint64_t version,
                              int want);
 
+/* Its plan failed because its queue has no room. Holds until the gang is touched. */
+void gang_stopped_by_queue(struct gang *gang);
+
 /* Takes the next touched gang; NULL: none. */
 struct gang *touched_take(struct gang_core *core);
-/* The gang counts as touched again after the next touched_return(). */
+/* Reports the gang in a later step: touched_return() makes it a touched gang again. */
 void touched_later(struct gang_core *core, struct gang *gang);
 void touched_return(struct gang_core *core);
 
-/* The gang's place in the order may change. */
+/* The gang's position in the order may have changed. */
 void mark_order_changed(struct gang_core *core, struct gang *gang);
 /* Takes the next such gang; NULL: none. */
 struct gang *order_changed_take(struct gang_core *core);
 
-/* Notes a trigger of gang/state_table.h; call before anything changes by it. */
+/* Notes a trigger of gang/state_table.h. Call it before the trigger changes anything. */
 void triggered(struct gang_core *core, struct gang *gang, enum gang_trigger what);
-/* Call at a gang's first trigger or change of state in a step. */
+/* Notes the gang's state before the step. Call it before each change of the state. */
 void trigger_begin(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -21,6 +21,8 @@ void layout_restore(struct gang_core *core, uint64_t layout)
 
 void room_grew(struct gang_core *core)
 {
+    if (core->marks.dry)
+        return;
     core->marks.freed = clock_next(core);
 }
 
@@ -36,8 +38,8 @@ void node_changed(struct gang_core *core, struct node *node)
     node->marks.changed = core->marks.clock;
 }
 
-/* How much later than muster kube-scheduler may see a pod's end, or how long before it a try may
- * have begun. */
+/* kube-scheduler may see the end of a pod this much later than muster does, or may have begun a
+ * scheduling cycle this long before it. */
 #define BEHIND (500 * USEC_PER_MSEC)
 
 bool node_just_freed(const struct gang_core *core, const struct node *node)
@@ -91,6 +93,16 @@ void marks_pause(struct gang_core *core)
 void marks_resume(struct gang_core *core)
 {
     core->marks.paused = false;
+}
+
+void dry_run_begins(struct gang_core *core)
+{
+    core->marks.dry = true;
+}
+
+void dry_run_ends(struct gang_core *core)
+{
+    core->marks.dry = false;
 }
 
 void node_changed_at(struct node *node, uint64_t clock)

@@ -21,7 +21,7 @@ void effects_done(struct effects *fx)
     *fx = (struct effects){NULL, 0, 0, NULL};
 }
 
-/* Keeps one block, so that a quiet step allocates nothing. */
+/* Keeps one block of memory, so that a step with few effects allocates nothing. */
 void effects_begin(struct gang_core *core)
 {
     struct effects *fx = &core->fx;

@@ -20,7 +20,8 @@ static bool in_time(const struct gang_core *core, const struct pod *pod)
     return core->now - pod->filter_result.at < pod_busy_time(pod);
 }
 
-/* The oldest come first; pods with volumes may keep later ones in the list. */
+/* The list is sorted by age. A pod with volumes keeps its result longer, and the loop stops there,
+ * so expired results behind it stay for a while. in_time() ignores them. */
 static void forget_old(struct gang_core *core)
 {
     list_for_each_safe (pod, &core->filter_results, struct pod, in_filter_results) {
@@ -97,7 +98,7 @@ bool filter_result_has(const struct gang_core *core, const struct pod *pod, cons
         return false;
     if (pass->to == FILTERED_ANY)
         return true;
-    if (node->born > pass->as_of) /* it reuses the id of a deleted node */
+    if (node->born > pass->as_of) /* a new node, which reuses the id of a deleted one */
         return false;
     if (pass->to == FILTERED_ONE)
         return pass->node == node->id;

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_object.h - a gang: one PodGroup, or several that are placed together, with all members.
+ * gang_object.h - a gang: a PodGroup, or several PodGroups that are scheduled together, and their
+ * members.
  *
- * podgroup/podgroups.c makes it with its first PodGroup and frees it with its last. Owned by the
- * core; one thread. The comment before some fields names the only file that writes them.
+ * podgroup/podgroups.c creates a gang for its first PodGroup and frees it with its last one. The
+ * core owns it. The comment before a group of fields names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_GANG_OBJECT_H
 #define MUSTER_GANG_CLUSTER_GANG_OBJECT_H
 
 #include "gang/cluster/podgroup.h"
+#include "gang/cluster/queue.h"
 #include "gang/cluster/timer.h"
 #include "gang/state_table.h"
 
-/*
- * The infeasible nodes of a signature: all that are not in `offered`. kube-scheduler refuses them,
- * as far as they have not changed since.
- */
+/* The infeasible nodes for pods of a signature: all nodes that are not in `offered` and have not
+ * changed since. */
 struct infeasible_nodes {
     struct signature *signature;
     uint64_t *offered; /* a bit for each node id below n_offered */
     size_t n_offered;
-    uint64_t as_of; /* core->marks.clock then */
-    usec_t until;   /* 0: expired (kept for its strikes) */
-    int strikes;
+    uint64_t as_of; /* core->marks.clock when kube-scheduler offered these nodes */
+    usec_t until;   /* when the nodes are tried again */
+    int strikes;    /* how often nodes became infeasible; the time grows with it */
 };
 
 struct reason {
     enum gang_reason_code code;
     char *text; /* owned; never NULL */
-    char *help; /* what would make it fit; owned; may be NULL */
+    char *help; /* a change that would make the gang fit; owned; may be NULL */
 };
 
 /* The sort key of a gang in its namespace queue, see gang_order.c. */
@@ -36,13 +36,14 @@ struct order_key {
     const struct group *head;
     int32_t priority, own_priority;
     bool starved;
-    usec_t since, created; /* since: start of its wait if starved, else its last failure */
+    usec_t since; /* a starved gang: start of its wait; other gangs: last failure */
+    usec_t created;
 };
 
-/* The waiting gangs of a namespace. */
+/* The waiting gangs of a namespace in one queue. */
 struct namespace_queue {
-    char *ns;
-    /* Sorted up to n_sorted; later ones arrived since. NULL: a gang that left since. */
+    char *key; /* the namespace, and the queue's key if there is one */
+    /* The first n_sorted are sorted, and the others joined since. NULL: a gang that left since. */
     struct gang **gangs;
     size_t n, n_sorted, cap;
     struct list in_unsettled; /* core->unsettled */
@@ -50,50 +51,63 @@ struct namespace_queue {
 
 struct gang {
     /* podgroup/podgroups.c */
-    struct group *head;  /* names the gang: topmost parent, or first of a bundle */
+    const struct gang_core *core;
+    struct group *head;  /* gives the gang its name: the topmost parent, or the first of a bundle */
     struct list in_core; /* core->gangs */
-    struct list groups;  /* sorted by key */
-    struct unit *root;   /* root of the tree of minimums */
-    struct unit *bundle; /* the root if several PodGroups are at the top; owned */
-    char *invalid;       /* why its PodGroups are refused; NULL: valid */
-    uint64_t refused;    /* core->forming when that was last reported */
-    bool over; /* its family exceeds a bound (see `invalid`): no tree, members not counted */
-    bool over_members; /* the exceeded bound is that of members */
-    usec_t recounted;  /* when a recount for a changed member last found too many; 0: never */
+    struct list groups;  /* its PodGroups, sorted by key */
+    struct unit *root;   /* root of the tree of units */
+    struct unit *bundle; /* the same, if it is a bundle; owned */
+    char *invalid;       /* why muster refuses its PodGroups; NULL: valid */
+    uint64_t refused;    /* core->forming when `invalid` was last set for a bound */
+    bool over;           /* its PodGroups exceed a bound, see `invalid`; members are not counted */
+    bool over_members;   /* they exceed the bound of members */
+    usec_t recounted; /* when a changed member last led to a count, and it was too high; 0: never */
     struct list members;
-    usec_t first_seen; /* when its first member came, in this run; 0: none */
-    usec_t newest;     /* when its newest member came */
+    usec_t first_seen; /* when muster saw the first of its members; 0: none */
+    usec_t newest;     /* when muster saw the newest one */
 
     /* cluster/reservations.c */
     struct list slots;
     int n_slots;
 
+    /* queue/queues.c */
+    struct queue *queue; /* NULL: without queues, or not reconciled yet */
+    struct list in_queue;
+    bool firm; /* not preemptible, and limited to what its queue deserves */
+
+    /* cluster/queue_usage.c */
+    struct queue *shown_in;    /* the queue whose status counts it; NULL: none does */
+    enum queue_gangs shown_as; /* there */
+
     /* cluster/dirty_gangs.c */
     struct gang_marks {
-        struct list in_touched;       /* it changed in this step */
-        struct list in_order_changed; /* its place in the order may change */
-        bool stale;                   /* changed since it was last reconciled */
-        bool retry;                   /* to be planned even if no room grew */
-        const struct signature *full; /* whose cached shortage its last plan hit; NULL: unknown */
+        struct list in_touched;       /* the gang changed in this step */
+        struct list in_order_changed; /* its position in the order may have changed */
+        bool stale;                   /* it changed since it was last reconciled */
+        bool retry;                   /* plan it even if no room grew */
+        bool requeued;                /* its queue, or limits there, changed: check its plan */
+        const struct signature *full; /* the cached shortage of this signature explains why its last
+                                         plan failed; NULL: none does */
         uint64_t full_version;        /* version of that shortage */
-        int full_want;                /* members that it wanted then */
+        int full_want;                /* how many members it wanted to place */
+        bool queue_full;              /* its last plan failed because of its queue alone */
         uint64_t step;                /* core->steps of its last trigger */
-        uint32_t triggered;           /* its triggers in that step, one bit each */
+        uint32_t triggered;           /* its triggers in that step, one bit for each */
         enum gang_state began;        /* its state before that step */
     } marks;
 
     /* podgroup/gang_state.c: its state */
     enum gang_state state;
-    usec_t since;
-    struct list in_open; /* core->open */
-    bool ever_scheduled, timed_out;
-    bool capped; /* later members were refused: beyond the maximum, or in another gang */
+    usec_t since;                   /* when it entered the state */
+    struct list in_open;            /* core->open */
+    bool ever_scheduled, timed_out; /* see struct gang_status */
+    bool capped; /* filter refused later members because of the maximum, or in another gang */
 
-    /* podgroup/gang_order.c: its place in the order */
+    /* podgroup/gang_order.c: its position in the order */
     struct gang_order {
-        struct namespace_queue *queue; /* its namespace's queue; NULL: it does not wait */
+        struct namespace_queue *queue; /* the queue of its namespace; NULL: it does not wait */
         size_t at;                     /* its index in queue->gangs */
-        struct gang *behind; /* the gang whose key decides its turn: itself or one ahead of it */
+        struct gang *behind;     /* the gang whose merit counts for it: itself or one ahead of it */
         struct order_key stands; /* its key when it joined the queue */
     } order;
 
@@ -102,66 +116,69 @@ struct gang {
     size_t n_infeasible;
 
     /* plan/plan_gang.c: its last plan */
-    uint64_t tried;  /* core->marks.clock when last tried; UINT64_MAX: it does not lack room */
-    usec_t tried_at; /* last planning attempt; 0: never */
+    uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
+                        not help */
+    usec_t tried_at; /* when planning was last tried; 0: never */
 
     /* cluster/hold_quota.c */
     int n_held;                    /* members whose bind call is held */
-    size_t booked_holds;           /* hold places booked for them */
-    struct hold_quota *hold_quota; /* the namespace's account with those places; NULL: none */
+    size_t booked_holds;           /* places booked for held calls */
+    struct hold_quota *hold_quota; /* the quota that has these places; NULL: none is booked */
 
     /* lifecycle/reconcile.c: its attempts */
-    int32_t priority, own_priority; /* when last reconciled: between namespaces, inside its own */
-    int32_t pod_priority; /* the lower of its own and its lowest member's, whatever is trusted */
-    int whole_at;         /* members needed when it was last complete */
-    bool halted;          /* it waits for its own facts: no plan is made, whatever room there is */
-    bool expecting;       /* members are missing and expected soon */
+    int32_t priority;     /* compared between namespaces, as of the last reconcile */
+    int32_t own_priority; /* compared inside its namespace */
+    int32_t pod_priority; /* see gang_pod_priority(); independent of trust_group_priority */
+    int whole_at;         /* how many members it needed when its quorum was last bound */
+    bool halted;          /* it waits for a change of its own facts, and is not planned */
+    bool expecting;       /* it has expected members */
     usec_t waits;         /* start of its wait, over all attempts; 0: it does not wait */
-    bool starved;         /* it has waited too long and lacks capacity */
-    int attempts;
+    bool starved;         /* it has waited for longer than config.starvation */
+    int attempts;         /* how many were started */
 
     /* lifecycle/backoff.c */
-    int backoffs;
-    usec_t last_failure; /* puts it after its equals in the order; 0: none */
+    int backoffs;        /* number of pauses since it was last placed */
+    usec_t last_failure; /* decides the order among gangs of the same priority; 0: none */
 
     /* lifecycle/commit.c */
-    int commits;
+    int commits; /* counts its commits */
 
     /* lifecycle/binding_results.c */
     int refused_in; /* the last commit with a refused Binding */
 
     /* lifecycle/partial_commit.c */
-    usec_t partial_since; /* start of a commit that is still partial; 0: none */
-    bool partial_first;   /* it goes before all other gangs for a while */
+    usec_t partial_since; /* start of a commit that is not finished; 0: none */
+    bool partial_first;   /* the gang goes ahead of all other gangs for now */
 
     /* lifecycle/gate_lifting.c */
-    usec_t short_since; /* since when it lacks nothing but room; 0: it does not */
-    bool shown;         /* its gates are lifted so that an autoscaler sees its members */
+    usec_t short_since; /* since when only room is missing; 0: room is not missing */
+    bool shown;         /* its gates are removed so that an autoscaler sees its members */
 
-    /* messages/reason_text.c: texts emitted last */
-    struct reason reason;
+    /* messages/reason_text.c */
+    struct reason reason; /* why it waits */
     struct pod_text {
-        char *text; /* the text of filter's refusals to waiting members; refreshed slowly */
+        char *text; /* what filter answers for waiting members; changes less often than `reason` */
         enum gang_reason_code code;
-        usec_t at, wait; /* no refresh before `at` + `wait` */
+        usec_t at, wait; /* no new text for the same code before `at` + `wait` */
     } pod_text;
 
     /* step/gang_view.c */
     int rank; /* its position in the order, as of core->ranked */
 
     /* step/explain.c */
-    size_t summed; /* its index + 1 while holders are summed; 0: none */
+    size_t summed; /* while holders are summed, its index in the list + 1; else 0 */
 
     /* step/list_pages.c */
-    uint64_t counted; /* core->steps when a list page counted it */
+    uint64_t counted; /* core->steps when a list page last counted its members */
 
     /* lifecycle/wake.c */
-    uint64_t wake_counted; /* core->steps when it was last checked for blocked members */
+    uint64_t wake_counted; /* core->steps when its members were last counted for its maximum */
 
     /* cluster/signature_changes.c */
-    uint64_t rule_labels_settled; /* core->rule_labels_settled when its expected slots followed */
+    uint64_t rule_labels_settled; /* core->rule_labels_settled when its expected slots last got new
+                                     signatures */
 
-    /* Set and stopped through timers.h, by the file that owns the timer's kind. */
+    /* Set and stopped through timers.h. */
     struct timer timers[GANG_TIMERS];
 };
 

@@ -19,7 +19,6 @@ static const char *call_key(uint64_t id, char key[static 20])
     return key;
 }
 
-/* error "" is success; a refusal always has a sentence, see reason_call(). */
 void reply_id(struct gang_core *core, uint64_t id, const char *error)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_BIND);
@@ -32,7 +31,7 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
     char key[20];
     uint64_t id = pod->call;
     MUST(id); /* each call is answered once */
-    /* Only a pod that is bound there, or has finished there, gets success. */
+    /* Success: the pod is bound to the node, or has finished there. */
     MUST(error[0] || pod->charge == CHARGE_ASSIGNED || pod_is_finished(pod));
     hold_end(core, pod);
     pod->call = 0;
@@ -83,7 +82,7 @@ void call_open(struct gang_core *core, struct pod *pod, uint64_t id)
     MUST(id && !pod->call); /* a newer call starts after the older is answered */
     pod->call = id;
     pod->call_since = core->now;
-    wide_anti_affinity_begin(core, pod); /* whatever filter result allowed the call */
+    wide_anti_affinity_begin(core, pod); /* its filter result may have ended already */
     map_set(&core->calls, call_key(id, key), pod);
 }
 

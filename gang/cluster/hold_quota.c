@@ -4,15 +4,15 @@
 #include "base/must.h"
 #include "gang/cluster/lookup.h"
 
-/* 1 / LEFT_FREE of the places stays free for namespaces without places. */
+/* 1 / LEFT_FREE of all places is left for namespaces that have no places. */
 #define LEFT_FREE 8
 
-/* A namespace that has places or was refused some. */
+/* The quota of a namespace that has places, or was refused places. */
 struct hold_quota {
     char *ns;
     size_t places;
-    size_t wants;      /* the places that it would have with the refused ones */
-    usec_t refused_at; /* time of the refusal; 0: none since it last got places */
+    size_t wants;      /* how many places it would have if it had not been refused */
+    usec_t refused_at; /* when it was refused; 0: not since it last got places */
 };
 
 static struct hold_quota *hold_quota_of(struct gang_core *core, const char *ns)
@@ -45,20 +45,20 @@ static void forget_unless_used(struct gang_core *core, struct hold_quota *h)
     hold_quota_free(h);
 }
 
-/* The most places that one namespace may book. */
+/* The limit of places for one namespace. */
 static size_t most_of_one(const struct gang_core *core)
 {
     return core->config.max_holds - core->config.max_holds / LEFT_FREE;
 }
 
-/* False: the namespace has no places and wants few, so it does not wait for others. */
+/* False: the namespace has no places and requests few, so it need not wait for others. */
 static bool wants_many(const struct gang_core *core, const struct hold_quota *own, size_t n)
 {
     return own->places || n > core->config.max_holds / LEFT_FREE;
 }
 
-/* Whether a namespace with fewer places, or a smaller request, was refused lately. Forgets
- * expired refusals. */
+/* Whether a namespace with fewer places was refused within the last config.hold; if `own` has no
+ * places, whether one with a smaller request was. Forgets older refusals. */
 static bool smaller_waits(struct gang_core *core, const struct hold_quota *own, size_t n)
 {
     bool any = false;
@@ -81,7 +81,7 @@ static bool has_places(struct gang_core *core, const struct gang *gang,
     return taken + n <= most && !(wants_many(core, own, n) && smaller_waits(core, own, n));
 }
 
-/* The last member of the quorum needs no hold. */
+/* How many places a gang books that lacks this many members at bind: the last member needs none. */
 static size_t wanted(const struct gang_core *core, int lacks)
 {
     size_t n = lacks > 2 ? (size_t)lacks - 1 : 1, most = most_of_one(core);
@@ -100,7 +100,7 @@ bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks)
         own->wants = own->places + n;
         return false;
     }
-    /* The member that completes a quorum may be held without a place. */
+    /* n_held may exceed booked_holds, because a member that completes a quorum books no place. */
     size_t places = (size_t)gang->n_held + n;
     own->refused_at = 0;
     own->places += places - gang->booked_holds;
@@ -144,15 +144,15 @@ int hold_quota_check(const struct gang_core *core, struct err *err)
         booked += gang->booked_holds > n ? gang->booked_holds - n : 0;
         places += gang->booked_holds;
         if (gang->booked_holds && !n)
-            return err_set(err, ERR_INTERNAL, "gang %s has places for holds, and holds nothing",
+            return err_set(err, ERR_INTERNAL, "gang %s has places for holds, but holds no call",
                            gang->head->key);
     }
     map_for_each (e, &core->hold_quotas)
         held += ((const struct hold_quota *)e->value)->places;
     if (booked != core->booked_unused || places != held)
         return err_set(err, ERR_INTERNAL,
-                       "%zu places for holds are booked and %zu of namespaces, counted as %zu and "
-                       "%zu",
+                       "hold quota: gangs have booked %zu unused and %zu places, counted as %zu "
+                       "and %zu",
                        booked, places, core->booked_unused, held);
     return 0;
 }

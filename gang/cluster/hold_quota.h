@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold_quota.h - how many bind calls gangs may hold: all namespaces share config.max_holds places.
+ * hold_quota.h - how many bind calls gangs may hold. All namespaces share config.max_holds places.
  *
- * With its first held member, a gang books the places that its quorum takes, and returns them when
- * no member is held any more. So a gang that has started can complete, and two gangs that do not
- * fit together run one after the other instead of both waiting for the limit.
+ * When its first member is held, a gang books places for its whole quorum. It returns them when no
+ * member is held any more. So a gang that has started can complete. If two gangs need more places
+ * than there are, one runs after the other, instead of both waiting until their holds time out.
  *
- * A namespace with places may book more only while an eighth of all places stays free, and not
- * while a namespace with fewer places was refused lately. A namespace without places may book up to
- * seven eighths of all places, but more than an eighth only if no smaller request was refused
- * lately. So a greedy namespace leaves room for those without places, and freed places go to them
- * first. A refused gang tries again, because kube-scheduler retries its members after a pause.
+ * These rules share the places:
+ *   - A namespace that has places may book more while an eighth of all places stays free, unless a
+ *     namespace with fewer places was refused within the last config.hold.
+ *   - A namespace without places may book up to seven eighths of all places. It may book more than
+ *     an eighth only if no smaller request was refused within the last config.hold.
+ * So a namespace with many gangs leaves places for other namespaces, and freed places go to those
+ * first. kube-scheduler retries the members of a refused gang after a pause.
  *
- * A gang that needs more than its namespace may book takes the rest one by one, as its members come
- * to bind, while no namespace with fewer places is refused.
+ * A gang that needs more than seven eighths of all places books the rest one by one, as its members
+ * come to bind, unless a namespace with fewer places was refused.
  */
 #ifndef MUSTER_GANG_CLUSTER_HOLD_QUOTA_H
 #define MUSTER_GANG_CLUSTER_HOLD_QUOTA_H
 
 #include "gang/cluster/lookup.h"
 
-/* Whether one more member of the gang may be held. The gang has a booked place for it, or books
- * what it needs; `lacks` members are not at bind. */
+/* Whether one more member of the gang may be held. Books places if the gang has none left; `lacks`
+ * is how many needed members are not at bind. */
 bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks);
-/* Count gang->n_held up and down. */
+/* A member is held; a member is no longer held. */
 void hold_quota_taken(struct gang_core *core, struct gang *gang);
 void hold_quota_left(struct gang_core *core, struct gang *gang);
 void hold_quota_done(struct gang_core *core);
+/* Checks the invariants. Returns 0, or -1 with the first violation in err. */
 int hold_quota_check(const struct gang_core *core, struct err *err);
 
 #endif

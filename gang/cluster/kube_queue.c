@@ -31,7 +31,8 @@ void unblock_pod(struct pod *pod)
 
 void blocked_recheck(struct gang_core *core)
 {
-    core->blocked_checked_at = 0;
+    if (!core->marks.dry)
+        core->blocked_checked_at = 0;
 }
 
 void blocked_checked(struct gang_core *core)

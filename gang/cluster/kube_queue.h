@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_queue.h - which pods sleep in kube-scheduler's queue, as far as known.
+ * kube_queue.h - what muster knows about pods in kube-scheduler's queue.
  *
- * A pod that filter refused sleeps until a cluster event or a write to the pod moves it, see
- * wake_writes.h.
+ * A pod that filter refused sleeps in the queue until a cluster event or a write to the pod wakes
+ * it, see wake_writes.h.
  */
 #ifndef MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
 #define MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
 
 #include "gang/cluster/lookup.h"
 
-/* Sets pod->rejected and counts the pods that filter refused in this run. For other pods muster
- * cannot tell whether an extender refused them; a Binding wakes those. */
+/* Sets whether the pod sleeps because it was refused. Also counts such pods in core->n_refused, if
+ * filter refused them in this run of muster. */
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
 /* Filter refused the pod. */
 void pod_refuse(struct gang_core *core, struct pod *pod);
-/* Reservations keep out an ordinary pod (or one of a Scheduled gang), which sleeps until woken. */
+/* The pod is a blocked pod: an ordinary pod, or a later member of a Scheduled gang, that would fit
+ * without muster's reservations. */
 void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);
-/* blocked_recheck(): there may be room for blocked pods. blocked_checked(): they were checked
- * for all room that grew. */
+/* There may be room for blocked pods now. */
 void blocked_recheck(struct gang_core *core);
+/* The blocked pods were checked against all room that has grown. */
 void blocked_checked(struct gang_core *core);
 
-/* The pod joins the queue, behind all others. */
+/* The pod joins the queue, behind all pods of its priority. */
 void queue_joined(const struct gang_core *core, struct pod *pod);
-/* kube-scheduler calls filter for the pod, which makes it the last in the queue. */
+/* kube-scheduler calls filter for the pod. If the pod is refused, it joins the queue again. */
 void queue_asked(const struct gang_core *core, struct pod *pod);
-/* muster or kube-scheduler wrote to the pod; returns whether filter was called since the last
- * write. */
+/* muster or kube-scheduler wrote to the pod. Returns whether filter was called since the write
+ * before. */
 bool queue_wrote(struct pod *pod);
-/* The pod was rejected early; returns the number of earlier times. */
+/* kube-scheduler rejected the pod early. Returns how often it had done so before. */
 int queue_rejected_early(struct pod *pod);
-/* The pod has another slot: earlier rejections do not count for it. */
+/* Earlier early rejections no longer count, because the pod has another slot. */
 void queue_early_rejections_over(struct pod *pod);
 
 #endif

@@ -8,6 +8,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/node_predicates.h"
 
@@ -18,7 +19,7 @@ bool node_counts(const struct node *node, uint32_t resource)
     return resource < RES_FIRST_OTHER || amount_of(&node->allocatable, resource) != 0;
 }
 
-/* The room that displaced slots would free. */
+/* The amount that `reach` frees by displacing slots. */
 static int64_t displaced(const struct node *node, uint32_t r, const struct reach *reach)
 {
     int64_t sum = 0;
@@ -166,10 +167,11 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
+        queue_count_pod(core, pod);
         node_joined(core, node, pod->signature, 1);
         wide_anti_affinity_begin(core, pod);
     }
-    filter_result_end(core, pod); /* the pod is here, whatever calls follow */
+    filter_result_end(core, pod); /* only bind calls for this node can follow */
     pod->charge = how;
     nomination_update(core, pod);
 }
@@ -179,6 +181,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
+    queue_uncount_pod(core, pod);
     use(core, node, pod->signature, -1);
     list_remove(&pod->in_node);
     wide_anti_affinity_end(pod);
@@ -203,6 +206,7 @@ struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
 {
     struct charge_place was = {pod->node, pod->charge, pod->in_node.next, pod->node->marks.changed};
     node_changed_at(pod->node, core->marks.clock + 1);
+    queue_uncount_pod(core, pod);
     use(core, pod->node, pod->signature, -1);
     list_remove(&pod->in_node);
     pod->node->n_pods--;
@@ -217,6 +221,7 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
     pod->node = was->node;
     pod->charge = was->how;
     use(core, pod->node, pod->signature, 1);
+    queue_count_pod(core, pod);
     list_push(was->before, &pod->in_node);
     pod->node->n_pods++;
     node_joined(core, pod->node, pod->signature, 1);

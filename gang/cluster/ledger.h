@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.h - the use of a node: charged pods and reserved slots.
+ * ledger.h - the sums of a node's charged pods and reserved slots, and what still fits.
+ *
+ * The sums are in struct node (node.h); this file and reservations.c keep them up to date.
  */
 #ifndef MUSTER_GANG_CLUSTER_LEDGER_H
 #define MUSTER_GANG_CLUSTER_LEDGER_H
@@ -14,43 +16,46 @@ static inline int64_t node_free(const struct node *node, uint32_t resource)
     return amount_of(&node->allocatable, resource) - amount_of(&node->used, resource) -
            amount_of(&node->reserved, resource);
 }
+/* The amount that may be used with this reach. */
 int64_t node_room(const struct node *node, uint32_t resource, const struct reach *reach);
-/* The resource that is short on the node for one more pod of the signature, or -1. */
+/* The resource that the node lacks for one more pod of the signature; -1: none. */
 int node_short(const struct node *node, const struct signature *signature,
                const struct reach *reach);
 /* Like node_short(), but also checks host ports: -2 means a port conflict. */
 int node_misfit(const struct node *node, const struct signature *signature,
                 const struct reach *reach);
 /*
- * For pods that kube-scheduler has filtered itself: whether one more fits beside the reservations
- * and `others` pods of its signature. Resources that the node lacks entirely are not checked
- * (another extender may count them, ignoredByScheduler), nor are host ports of assigned pods.
+ * Whether the node has room for one more pod of the signature, next to all reservations and
+ * `others` pods of the same signature. For pods that kube-scheduler filters itself. Skips resources
+ * that the node does not have, because another extender may manage them (ignoredByScheduler), and
+ * host ports of charged pods.
  */
 bool node_takes(const struct node *node, const struct signature *signature, int others,
                 const struct reach *reach);
-/* Whether the slot holds a resource or host port that a pod of the signature lacks there. */
+/* Whether the slot uses a resource or host port that a pod of the signature lacks on the node. */
 bool slot_in_way(const struct slot *slot, const struct signature *signature);
-/* Whether pods and slots exceed the node in a resource that the slot needs, or a charged pod
- * conflicts with it. */
+/* Whether the slot no longer fits: a resource that it needs is overbooked on the node, or a charged
+ * pod conflicts with it. */
 bool slot_in_excess(const struct slot *slot);
-/* The same for a charged pod and the other charged pods. */
+/* The same for a charged pod and the other charged pods on its node. */
 bool charge_in_excess(const struct pod *pod);
-/* Whether pods on the node are charged for the resource: true for pods, cpu, memory and what the
- * node has. A pod created with a node name may request any number of other resources. */
+/* Whether the node charges pods for the resource: for pods, cpu, memory, and what it has. A pod
+ * that was created with spec.nodeName may request any other resource. */
 bool node_counts(const struct node *node, uint32_t resource);
-/* Recomputes the charges of its pods after its allocatable resources changed. */
+/* Computes `used` again, after the allocatable resources of the node changed. */
 void node_recount(struct gang_core *core, struct node *node);
+/* Charges the pod to the node. If it is charged to another node, it is moved. */
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
-/* Whether host ports of charged pods collide with the signature's. */
+/* Whether the signature's host ports collide with those of charged pods. */
 bool ports_charged(const struct node *node, const struct signature *signature);
-/* A pod or slot of the signature comes (sign 1) or goes (-1). */
+/* A pod or slot of the signature joins the node (sign 1) or leaves it (-1). */
 void node_joined(struct gang_core *core, struct node *node, const struct signature *signature,
                  int sign);
-/* Charges the pod again after its signature changed, as if it had never left. left: node->left
- * before. */
+/* Charges the pod again after its signature changed. Restores node->left, as if the pod had never
+ * left the node. */
 void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
                  usec_t left);
-/* For a trial: takes the pod off its node, and puts it back at its old list position. */
+/* For a trial: takes the pod off its node; puts it back at its old position in the list. */
 struct charge_place {
     struct node *node;
     enum charge how;
@@ -59,7 +64,7 @@ struct charge_place {
 };
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
 void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);
-/* The pod's Binding was carried out. */
+/* The pod's Binding succeeded. */
 void charge_confirm(struct pod *pod);
 void uncharge(struct gang_core *core, struct pod *pod);
 

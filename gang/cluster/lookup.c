@@ -66,7 +66,7 @@ bool gate_is_closed(const struct pod *pod)
 const struct gang_pod_facts *signature_sample(const struct signature *signature)
 {
     list_for_each (pod, &signature->pods, struct pod, in_signature)
-        if (pod_counts(pod)) /* rules do not count a leaving pod */
+        if (pod_counts(pod)) /* topology spread does not count Terminating pods */
             return pod->facts;
     return list_empty(&signature->pods)
                ? NULL

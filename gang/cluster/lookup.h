@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.h - finds objects of the core (core.h) and answers simple questions about them.
- *
- * For gang/ only. One thread.
+ * lookup.h - finds objects of the core (core.h) and tests simple conditions on them.
  */
 #ifndef MUSTER_GANG_CLUSTER_LOOKUP_H
 #define MUSTER_GANG_CLUSTER_LOOKUP_H
 
 #include "gang/cluster/core.h"
 
-/* A list with at least this many nodes may be a sample: kube-scheduler stops at 100 feasible nodes
- * (minFeasibleNodesToFind), so a shorter list means that it checked every node. */
+/* A list with at least this many nodes may be a sample. kube-scheduler never stops below 100
+ * feasible nodes (minFeasibleNodesToFind), so a shorter list is complete. */
 #define SAMPLE_SIZE 100
-/* Number of deleted UIDs remembered, so that a late filter call does not bring a pod back. */
+/* How many UIDs of deleted pods are stored. A late filter call does not add such a pod again. */
 #define GONE_MAX ((size_t)16384)
-/* A pod known from filter that the watch does not show within this time is dropped. */
+/* A pod that only filter calls have shown is dropped if the watch does not show it in this time. */
 #define UNSEEN_LIMIT (60 * USEC_PER_SEC)
-/* Most such pods at once, and most bytes for each: any caller of the verbs can name more. */
+/* How many such pods are stored at most, and how many bytes each may need. They are bounded because
+ * any caller of the verbs can invent pods. */
 #define UNSEEN_MAX  ((size_t)2048)
 #define UNSEEN_SIZE ((size_t)16 << 10)
-/* Bound on all filter results: 32 MiB, or 53,000 pods with 5,000 nodes each. */
+/* The bound of all filter results: 32 MiB, or 53,000 pods with 5,000 nodes each. */
 #define FILTER_RESULT_WORDS_MAX ((size_t)4 << 20)
-/* How long a new reason waits for filter calls before an event reports it to members. */
+/* How long muster waits for filter calls before it writes a new reason on members itself. */
 #define NOTICE_DELAY (2 * USEC_PER_SEC)
 
 /* ---- lookup; NULL: not found ---- */
@@ -34,24 +33,27 @@ char *full_name(const char *ns, const char *name);
 
 /* ---- predicates on objects ---- */
 bool pod_is_finished(const struct pod *pod);
-/* Whether the member counts: neither Terminating nor Failed. */
+/* Whether the pod counts as a member: it is neither Terminating nor Failed, and not being evicted
+ * by muster. */
 bool pod_counts(const struct pod *pod);
+/* Whether the pod's schedulerName is one that muster serves. */
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod);
-/* Whether the pod is unbound, counts, and kube-scheduler may place it. */
+/* Whether a plan may give the pod a slot: it counts, is unbound, has no gate of another controller,
+ * and was not rejected early. */
 bool pod_plannable(const struct gang_core *core, const struct pod *pod);
-/* Whether the pod has muster's gate and is an unbound pod that counts. */
+/* Whether muster's own gate keeps the pod back: it counts and is unbound. */
 bool gate_is_closed(const struct pod *pod);
-/* Why a pod that should be a member is not one: its link is invalid, or its PodGroup is being
- * created. REASON_NONE: it is a member, or an ordinary pod. */
+/* Why a pod is not yet linked to a PodGroup: its link is invalid, or its PodGroup is being created.
+ * REASON_NONE: it is a member or an ordinary pod. */
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
-/* What one pod of the signature needs of the resource. */
+/* How much of the resource one pod of the signature needs. */
 int64_t signature_need(const struct signature *signature, uint32_t resource);
-/* The facts of any pod of the signature; NULL: no pod is left. */
+/* The facts of some pod of the signature; NULL: no pod is left. */
 const struct gang_pod_facts *signature_sample(const struct signature *signature);
-/* Whether `reach` includes the slot's room: its member is not at bind, and its gang may be
- * displaced. */
+/* Whether `reach` displaces the slot: its member is not at bind, and the priority of its gang is
+ * low enough. */
 bool slot_yields(const struct slot *slot, const struct reach *reach);
-/* Whether the gang's members schedule one by one, without a plan. */
+/* Whether the gang's members are scheduled one by one, without a plan. */
 static inline bool passes_singly(const struct gang *gang)
 {
     return gang->state == GANG_SCHEDULED || gang->state == GANG_DONE;

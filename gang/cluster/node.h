@@ -2,14 +2,14 @@
 /*
  * node.h - a node in the cluster cache, with its ledger.
  *
- * A node has three sums per resource: allocatable (facts), used (charged pods: assigned, or with a
- * Binding under way) and reserved (slots). Pods are charged for the resources that the node has and
- * for those that every node has. After a step, used + reserved <= allocatable on every node, unless
- * assigned pods alone exceed it.
+ * A node has three sums for each resource: allocatable (from its facts), used (of charged pods) and
+ * reserved (of slots). A pod is charged for the resources that the node has, and for pods, cpu and
+ * memory. After a step, used + reserved <= allocatable on every node, unless assigned pods alone
+ * exceed allocatable.
  *
- * nodes.c makes a node when the watch shows it or a pod names it. It lives until it is deleted and
- * nothing is charged or reserved there. Owned by the core; one thread. The comment before some
- * fields names the only file that writes them.
+ * nodes.c creates a node when the watch shows it or a pod names it. It is freed when it is deleted
+ * and nothing is charged or reserved there. The core owns it. The comment before a group of fields
+ * names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_NODE_H
 #define MUSTER_GANG_CLUSTER_NODE_H
@@ -19,20 +19,20 @@
 struct node {
     /* cluster/nodes.c */
     char *name;
-    struct gang_node_facts *facts; /* NULL: deleted, or known only from a pod */
-    uint32_t id;                   /* small, reused */
-    uint64_t born;                 /* core->marks.clock when it was added */
+    struct gang_node_facts *facts; /* NULL: the node is deleted, or only a pod names it */
+    uint32_t id;                   /* index in core->by_id; reused after the node is freed */
+    uint64_t born;                 /* core->marks.clock when the node was created */
     uint64_t gen;                  /* core->marks.clock when facts that rules read last changed */
     struct amounts allocatable;
     bool devices; /* its allocatable includes devices */
 
     /* cluster/dirty_nodes.c */
     struct node_marks {
-        uint64_t freed;        /* core->marks.clock when room last grew here in muster's ledger */
-        uint64_t changed;      /* the same, as far as kube-scheduler can know */
-        uint64_t pods_changed; /* core->marks.pods_changes when its pods or labels changed */
-        usec_t touched_at;     /* last change of anything that a rule reads */
-        uint64_t rules_gen;    /* gen when last classified; 0: its rules must be read again */
+        uint64_t freed;        /* core->marks.clock when room last grew in muster's ledger */
+        uint64_t changed;      /* the same, counting only changes that kube-scheduler can see */
+        uint64_t pods_changed; /* core->marks.pods_changes when its pods or labels last changed */
+        usec_t touched_at;     /* when anything that rules read last changed */
+        uint64_t rules_gen;    /* `gen` when it was last classified; 0: taints or labels changed */
         struct list in_reclassify, in_recheck_slots;
     } marks;
 
@@ -40,8 +40,8 @@ struct node {
     struct amounts used;
     struct list pods; /* pods charged here */
     size_t n_pods;
-    size_t n_anti_affinity; /* pods and slots with anti-affinity */
-    usec_t left;            /* when a pod last left */
+    size_t n_anti_affinity; /* pods and slots here that have anti-affinity */
+    usec_t left;            /* when a charged pod last left the node */
 
     /* cluster/reservations.c */
     struct amounts reserved;
@@ -56,26 +56,26 @@ struct node {
     uint64_t class_labels; /* digest of the values of its class labels */
 
     /* cluster/offered_nodes.c */
-    uint64_t offered;     /* core->offers of the last filter call that offered it */
-    uint32_t offer_index; /* its index among the names of that call */
+    uint64_t offered;     /* core->offers when a call last offered the node */
+    uint32_t offer_index; /* its index in the list of that call */
 
     /* cluster/nominations.c */
-    struct list nominated; /* unbound pods with this status.nominatedNodeName */
+    struct list nominated; /* unbound pods that are nominated to this node */
 
     /* cluster/nominated_room.c */
     struct list nominated_room; /* of these, pods that have nominated room */
 
     /* podgroup/earmark.c */
     struct amounts earmarked; /* for the gang that has the earmark */
-    bool earmarked_alone;     /* for one of its members that must be alone on its node */
+    bool earmarked_alone;     /* also for a member that must be the only one on its node */
     struct list in_earmarked;
 
     /* lifecycle/wake.c */
-    int n_woken; /* blocked pods woken for this node in the last core->wake.round */
+    int n_woken; /* blocked pods that the last round (core->wake.round) woke for this node */
     struct list in_sent;
 
     /* lifecycle/commit.c */
-    usec_t unasked; /* when a Binding to it was last sent without a bind call */
+    usec_t unasked; /* when muster last sent a Binding to this node without a bind call */
 };
 
 #endif

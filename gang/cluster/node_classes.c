@@ -8,7 +8,7 @@
 
 /* ---- the key: everything in a node that the planner reads ---- */
 
-/* A number without NUL bytes: six bits per byte, the last byte marked. */
+/* Appends a number without NUL bytes: six bits in each byte, and a mark in the last byte. */
 static void key_number(struct buf *b, int64_t number)
 {
     uint64_t rest = (uint64_t)number;
@@ -17,7 +17,7 @@ static void key_number(struct buf *b, int64_t number)
     buf_putc(b, (char)(0x80 | rest));
 }
 
-/* With its length, so that no user text can imitate another key. */
+/* Appends a text with its length, so that no text of a user can look like another key. */
 static void key_text(struct buf *b, const char *s)
 {
     size_t n = strlen(s);
@@ -64,8 +64,8 @@ static void key_amounts(struct buf *b, const struct node *node)
     }
 }
 
-/* The pods with nominated room, in list order. Nodes that differ only in that order get separate
- * classes, which costs a little. */
+/* The pods with nominated room, in the order of the list. Nodes that differ only in this order get
+ * different classes, which costs little. */
 static void key_nominated(struct buf *b, const struct node *node)
 {
     list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room) {
@@ -74,7 +74,8 @@ static void key_nominated(struct buf *b, const struct node *node)
     }
 }
 
-/* A node's rules seldom change, so their part is copied from its old class. */
+/* Returns the length of the part for taints and labels. That part seldom changes, so it is usually
+ * copied from the old class. */
 static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
 {
     if (node->class && node->marks.rules_gen == node->gen)
@@ -227,8 +228,8 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     if (!list_empty(&node->marks.in_reclassify))
         return 0;
     if (!node->facts != !class)
-        return err_set(err, ERR_INTERNAL, "node %s: %s facts, and %s class", node->name,
-                       node->facts ? "has" : "no", class ? "a" : "no");
+        return err_set(err, ERR_INTERNAL, "node %s has %s, but %s", node->name,
+                       node->facts ? "facts" : "no facts", class ? "a class" : "no class");
     if (!class)
         return 0;
     buf_clear(key);
@@ -237,11 +238,11 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     key_nominated(key, node);
     if (strcmp(buf_str(key), class->key) != 0 ||
         class->anti_affinity != (node->n_anti_affinity > 0))
-        return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);
+        return err_set(err, ERR_INTERNAL, "node %s differs from its class", node->name);
     size_t at = node->in_class;
     if (at >= class->n || class->nodes[at] != node ||
         (at && before(node, class->nodes[(at - 1) / 2])))
-        return err_set(err, ERR_INTERNAL, "node %s has not its place in its class", node->name);
+        return err_set(err, ERR_INTERNAL, "node %s is at the wrong index of its class", node->name);
     return 0;
 }
 
@@ -258,6 +259,7 @@ int classes_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->node_classes)
         in_classes += ((const struct node_class *)e->value)->n;
     if (in_classes != with)
-        return err_set(err, ERR_INTERNAL, "%zu nodes in classes, %zu have one", in_classes, with);
+        return err_set(err, ERR_INTERNAL, "classes have %zu nodes, but %zu nodes have a class",
+                       in_classes, with);
     return 0;
 }

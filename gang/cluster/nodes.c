@@ -10,6 +10,7 @@
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pods.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 #include "gang/node_predicates.h"
@@ -24,11 +25,11 @@ static uint32_t free_id(struct gang_core *core)
     return (uint32_t)core->n_ids++;
 }
 
-/* Updates pods whose nomination the watch showed before it showed the node. */
+/* Updates the pods that are nominated to the node: the watch may show a pod before its node. */
 static void nominated_before(struct gang_core *core, const char *name)
 {
     if (!core->synced)
-        return; /* the sync updates all of them */
+        return; /* the sync updates all pods */
     map_for_each (e, &core->pods) {
         struct pod *pod = e->value;
         if (str_eq(pod->nominated, name))
@@ -36,7 +37,7 @@ static void nominated_before(struct gang_core *core, const char *name)
     }
 }
 
-/* Takes the name. */
+/* Owns `name` from now on. */
 static struct node *node_make(struct gang_core *core, char *name)
 {
     struct node *node = xcalloc(1, sizeof *node);
@@ -114,8 +115,8 @@ void node_drop(struct gang_core *core, struct node *node)
     free(node);
 }
 
-/* Deleted nodes stay while something is charged or reserved there. Sweeping them at the end of a
- * step keeps pointers valid within the step. */
+/* Frees deleted nodes, if nothing is charged or reserved there. This runs at the end of a step, so
+ * pointers to nodes are valid within a step. */
 void nodes_sweep(struct gang_core *core)
 {
     for (size_t i = 0; core->marks.unused && i < core->n_ids; i++) {
@@ -143,7 +144,7 @@ static bool has_devices(const struct gang_core *core, const struct node *node)
     return false;
 }
 
-/* Whether everything that pods' rules read is the same. */
+/* Whether everything that rules about nodes read is the same. */
 static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_facts *b)
 {
     if (a->unschedulable != b->unschedulable || a->n_taints != b->n_taints ||
@@ -159,6 +160,25 @@ static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_
 
 /* ---- resources that nodes have ---- */
 
+/* Updates core->offered. True: a resource is new. */
+/* More than any node has; the sum over 100,000 such nodes does not overflow. */
+#define CAPACITY_MAX (INT64_MAX >> 17)
+
+static int64_t capacity_of(const struct need *a)
+{
+    return a->amount < CAPACITY_MAX ? a->amount : CAPACITY_MAX;
+}
+
+static void capacity_change(struct gang_core *core, const struct amounts *was,
+                            const struct amounts *is)
+{
+    for (size_t i = 0; i < is->n; i++)
+        amounts_change(core, &core->capacity, is->items[i].resource, capacity_of(&is->items[i]));
+    for (size_t i = 0; i < was->n; i++)
+        amounts_change(core, &core->capacity, was->items[i].resource, -capacity_of(&was->items[i]));
+    queues_reorder(core);
+}
+
 static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
 {
     bool news = false;
@@ -173,8 +193,8 @@ static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
     return news;
 }
 
-/* For a pod with very many resources, those that no node has are not counted until a node with
- * one of them appears. */
+/* A pod with too many resources is not charged for those that no node has (signature_is_partial()).
+ * When a node brings a new resource, the signatures of such pods change. */
 static void offer_note(struct gang_core *core, const struct gang_node_facts *was,
                        const struct gang_node_facts *is)
 {
@@ -191,11 +211,15 @@ void on_node_set(struct gang_core *core, struct gang_node_facts *facts)
 {
     struct node *node = node_get(core, facts->name);
     bool same_rules = node->facts && rules_equal(node->facts, facts);
-    struct amounts before = node->allocatable;
-    node->allocatable = (struct amounts){0};
-    amounts_set(core, &node->allocatable, &facts->allocatable);
-    bool more = grew(&before, &node->allocatable);
-    if (more || grew(&node->allocatable, &before)) {
+    struct amounts before = node->allocatable, now = {0};
+    amounts_set(core, &now, &facts->allocatable);
+    bool more = grew(&before, &now), changed = !amounts_equal(&before, &now);
+    if (changed)
+        queue_uncount_node(core, node);
+    node->allocatable = now;
+    capacity_change(core, &before, &now);
+    if (changed) {
+        queue_count_node(core, node);
         node_touch(core, node);
         node_recount(core, node);
     }
@@ -233,7 +257,10 @@ void on_node_gone(struct gang_core *core, const char *name)
     gang_node_facts_free(old);
     node->gen = clock_next(core);
     node_pods_changed(core, node);
+    queue_uncount_node(core, node);
+    capacity_change(core, &node->allocatable, &(const struct amounts){0});
     amounts_clear(core, &node->allocatable);
+    queue_count_node(core, node);
     node_recount(core, node);
     node_recheck_slots(core, node);
     node_may_be_unused(core, node);

@@ -9,13 +9,14 @@
 
 void on_node_set(struct gang_core *core, struct gang_node_facts *facts);
 void on_node_gone(struct gang_core *core, const char *name);
-/* Returns the node; makes one with only a name if needed. */
+/* Returns the node. If it is unknown, creates it without facts. */
 struct node *node_get(struct gang_core *core, const char *name);
+/* Frees the node, on which nothing may be charged or reserved. */
 void node_drop(struct gang_core *core, struct node *node);
 void nodes_sweep(struct gang_core *core);
-/* For a trial: adds a copy of this node, with its facts. */
+/* For a trial: adds an empty node that borrows the facts of `like`. */
 struct node *node_trial_add(struct gang_core *core, const struct node *like);
-/* Removes it again. n_ids: core->n_ids before. */
+/* Removes such a node. n_ids: core->n_ids before it was added. */
 void node_trial_remove(struct gang_core *core, struct node *node, size_t n_ids);
 
 #endif

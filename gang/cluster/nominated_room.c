@@ -5,6 +5,7 @@
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 
+/* The node on which the pod should have nominated room; NULL: none. */
 static const struct node *nominated_room_node(const struct gang_core *core, const struct pod *pod)
 {
     const char *name = pod->facts->nominated;
@@ -52,7 +53,8 @@ void nominated_room_update(struct gang_core *core, struct pod *pod)
 
 void nominated_room_drop(struct pod *pod, const struct node *node)
 {
-    bool anyhow = node && pod->nominated_room == node; /* the write only wakes the pod */
+    /* If kube-scheduler has nominated the pod to this node, muster's write only wakes the pod. */
+    bool anyhow = node && pod->nominated_room == node;
     free(pod->named);
     pod->named = node && !anyhow ? xstrdup(node->name) : NULL;
 }
@@ -62,6 +64,7 @@ void nominated_by_scheduler(struct pod *pod)
     free(STEAL(pod->named));
 }
 
+/* Whether `reach` must leave the pod's nominated room free. */
 static bool is_before(const struct pod *pod, const struct reach *reach)
 {
     return reach->respects_nominated && pod != reach->self &&
@@ -96,11 +99,11 @@ int nominated_room_check(const struct gang_core *core, struct err *err)
         const struct pod *pod = e->value;
         n += pod->nominated_room != NULL;
         if (core->synced && pod->nominated_room != nominated_room_node(core, pod))
-            return err_set(err, ERR_INTERNAL, "pod %s/%s: its nominated room is on %s, not on %s",
-                           pod->facts->ns, pod->facts->name,
-                           pod->nominated_room ? pod->nominated_room->name : "no node",
-                           nominated_room_node(core, pod) ? nominated_room_node(core, pod)->name
-                                                          : "none");
+            return err_set(
+                err, ERR_INTERNAL, "pod %s/%s has nominated room on %s, but should have it on %s",
+                pod->facts->ns, pod->facts->name,
+                pod->nominated_room ? pod->nominated_room->name : "no node",
+                nominated_room_node(core, pod) ? nominated_room_node(core, pod)->name : "no node");
     }
     if (n != core->n_nominated_room)
         return err_set(err, ERR_INTERNAL, "%zu pods have nominated room, counted as %zu", n,

@@ -1,37 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nominated_room.h - room that kube-scheduler counts for pods it has nominated.
+ * nominated_room.h - room that kube-scheduler counts for the pods that it has nominated.
  *
- * A pod that preempts others is nominated to their node (status.nominatedNodeName) and arrives when
- * they are gone. kube-scheduler counts it there against pods of its priority or less, and so do
- * plans here (struct reach). Otherwise a gang would be planned into that room; the pod would be
- * refused and would evict others elsewhere.
+ * When kube-scheduler preempts victims for a pod, it nominates the pod to their node
+ * (status.nominatedNodeName). Until the victims are gone, it counts the pod on this node against
+ * pods of the same or a lower priority. Plans do the same (struct reach). Otherwise muster would
+ * plan a gang into the room, kube-scheduler would refuse the pod there, and the pod would preempt
+ * victims elsewhere.
  *
- * Victims stay charged while they exist. So nominated room is a sum of its own, which together with
- * used and reserved may exceed the node.
+ * Victims stay charged while they exist. So nominated room is a separate sum, and used + reserved +
+ * nominated room may exceed allocatable.
  *
- * These nominations have no nominated room: those that muster wrote itself; those of members of a
- * waiting gang, which muster clears because a single member cannot use them; those of gated pods;
- * those of pods of other schedulers, which kube-scheduler does not count either. Nominated room
- * ends when kube-scheduler clears the nomination, or when the pod is bound or gone.
+ * A nomination has no nominated room if
+ *   - muster wrote it;
+ *   - the pod is a member of a waiting gang: a single member cannot use the room, so muster clears
+ *     the nomination;
+ *   - the pod is gated, or belongs to another scheduler: kube-scheduler does not count it either.
+ * Nominated room ends when kube-scheduler clears the nomination, or when the pod is bound or gone.
  */
 #ifndef MUSTER_GANG_CLUSTER_NOMINATED_ROOM_H
 #define MUSTER_GANG_CLUSTER_NOMINATED_ROOM_H
 
 #include "gang/cluster/lookup.h"
 
-/* Something that decides whether the pod has nominated room may have changed. */
+/* Updates whether the pod has nominated room, and where. Call it after any of this may have
+ * changed. */
 void nominated_room_update(struct gang_core *core, struct pod *pod);
 void nominated_room_end(struct gang_core *core, struct pod *pod);
-/* muster writes the pod's nomination: it has no nominated room there, unless kube-scheduler had
- * nominated it to the same node. */
+/* muster nominates the pod to the node, or clears the nomination (NULL). The nomination has no
+ * nominated room, unless kube-scheduler had nominated the pod to the same node. */
 void nominated_room_drop(struct pod *pod, const struct node *node);
-/* kube-scheduler preempts for the pod: the nomination that follows is its own. */
+/* kube-scheduler preempts for the pod, so the next nomination is kube-scheduler's. */
 void nominated_by_scheduler(struct pod *pod);
-/* The node's nominated room for pods of reach->priority or more, except reach->self. */
+/* The nominated room on the node of all pods of reach->priority or more, without reach->self. */
 int64_t nominated_amount(const struct node *node, uint32_t resource, const struct reach *reach);
+/* Whether the signature's host ports collide with those of such pods. */
 bool nominated_ports_conflict(const struct node *node, const struct signature *signature,
                               const struct reach *reach);
+/* Checks the invariants. Returns 0, or -1 with the first violation in err. */
 int nominated_room_check(const struct gang_core *core, struct err *err);
 
 #endif

@@ -10,7 +10,7 @@
 void nomination_update(struct gang_core *core, struct pod *pod)
 {
     list_remove(&pod->in_nominated);
-    const char *name = pod->nominated; /* written by kube-scheduler, or by muster just now */
+    const char *name = pod->nominated; /* by kube-scheduler or muster */
     struct node *node =
         name && !pod->node && !pod_is_finished(pod) ? node_by_name(core, name) : NULL;
     if (node)
@@ -37,7 +37,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     if (!node && !pod->nominated)
         return;
     if (node && gate_is_closed(pod) && !pod->lifts)
-        return; /* see steer() */
+        return; /* the nomination is written when the gate is removed */
     fx_pod(core, GANG_NOMINATE, pod, node);
     queue_wrote(pod);
     nominated_to(pod, node ? node->name : NULL);
@@ -49,7 +49,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
             wake_write_sent(core, pod);
         pod_reject(core, pod, false);
     } else if (pod->wake_writes) {
-        pod_reject(core, pod, true); /* as far as known, it still sleeps */
+        pod_reject(core, pod, true); /* the wake write is undone, so it probably still sleeps */
     }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offered_nodes.h - the nodes that kube-scheduler names in a call.
+ * offered_nodes.h - the nodes that kube-scheduler offers in a call.
  */
 #ifndef MUSTER_GANG_CLUSTER_OFFERED_NODES_H
 #define MUSTER_GANG_CLUSTER_OFFERED_NODES_H
 
 #include "gang/cluster/lookup.h"
 
-/* Whether the list may be a sample: then a missing node is not necessarily infeasible. */
+/* Whether the list may be a sample. A node that is missing from a sample may be feasible. */
 static inline bool is_sample(const struct gang_core *core, const struct gang_event *ev)
 {
     return ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod.h - a pod in the cluster cache, and the slot reserved for a member.
+ * pod.h - a pod in the cluster cache, and the slot of a member.
  *
- * A member's way to its node: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->
- * Binding (Binding sent: the slot became a charge) -> Assigned.
+ * The states of a member: Unscheduled -> Assumed (it has a slot) -> Held (muster holds its bind
+ * call) -> Binding (muster has sent its Binding, and the slot has become a charge) -> Assigned.
  *
- * pods.c makes a pod when the watch shows it or filter is called for it; reservations.c makes
- * slots. Owned by the core; one thread. The comment before some fields names the only file that
- * writes them.
+ * pods.c creates a pod when the watch shows it or filter is called for it. reservations.c creates
+ * slots. The core owns both. The comment before a group of fields names the only file that writes
+ * them.
  */
 #ifndef MUSTER_GANG_CLUSTER_POD_H
 #define MUSTER_GANG_CLUSTER_POD_H
@@ -19,13 +19,17 @@ struct slot {
     /* cluster/reservations.c */
     struct list in_gang, in_node;
     struct gang *gang;
-    struct unit *unit; /* the unit in which its member counts */
+    struct unit *unit; /* the unit of its member */
     struct node *node;
     struct signature *signature;
-    struct pod *pod; /* NULL: expected, for a member that does not exist yet */
-    usec_t made;
-    bool steered;   /* its member was nominated here: kube-scheduler had not offered the node */
-    bool unoffered; /* a complete list for its signature lacked the node */
+    struct pod *pod; /* NULL: the slot of an expected member */
+    usec_t made;     /* when the slot was reserved */
+    bool steered;    /* muster nominated the member here because a call did not offer the node */
+    bool unoffered;  /* a complete list for a pod of its signature lacked the node */
+
+    /* cluster/queue_usage.c */
+    struct queue *counted_in; /* queue that counts it; NULL: none */
+    bool counted_firm;
 };
 
 /* The nodes that filter last returned for a pod. */
@@ -33,19 +37,19 @@ enum filter_result_kind { FILTERED_NONE, FILTERED_ONE, FILTERED_SOME, FILTERED_A
 struct filter_result {
     usec_t at;
     enum filter_result_kind to;
-    uint32_t node;  /* FILTERED_ONE: its id */
+    uint32_t node;  /* FILTERED_ONE: the node's id */
     uint64_t *bits; /* FILTERED_SOME: a bit for each node id */
     size_t n_words;
-    uint64_t as_of; /* core->marks.clock then; nodes added later are excluded */
+    uint64_t as_of; /* core->marks.clock then; the result includes no node created later */
 };
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 
-/* A PersistentVolumeClaim that limits nodes or that pods name. */
+/* A PersistentVolumeClaim with facts that matter, or that pods use. */
 struct claim {
     char *key;                      /* ns/name */
-    struct gang_claim_facts *facts; /* NULL: unknown, or it limits no node */
-    struct list uses;
+    struct gang_claim_facts *facts; /* NULL: unknown, or any node can use it */
+    struct list uses;               /* of pods, by in_claim */
 };
 struct claim_use {
     struct list in_claim;
@@ -58,67 +62,72 @@ struct pod {
     struct gang_pod_facts *facts;
     struct signature *signature;
     struct list in_signature;
-    bool unseen; /* known from filter; the watch has not shown it yet */
+    bool unseen; /* a filter call has shown it, and the watch not yet */
 
     /* cluster/volume_claims.c */
-    struct claim_use *uses; /* one for each of facts->claims, same order */
+    struct claim_use *uses; /* one for each of facts->claims, in the same order */
     size_t n_uses;
-    char *pinned; /* node for which kube-scheduler prepared its volumes; NULL: none */
+    char *pinned; /* the node to which it is pinned; NULL: none */
 
     /* podgroup/podgroups.c */
-    struct group *group; /* NULL: ordinary */
-    struct gang *gang;   /* gang of the group; NULL: ordinary */
+    struct group *group; /* its PodGroup; NULL: an ordinary pod */
+    struct gang *gang;   /* its PodGroup's gang; NULL: an ordinary pod */
     struct unit *unit;   /* the unit in which it counts */
     struct list in_gang;
 
     /* cluster/pod_labels.c */
-    struct list in_namespace; /* among the members of its namespace */
+    struct list in_namespace; /* namespace_rule_labels.members */
 
     /* cluster/ledger.c */
-    struct node *node; /* node to which it is charged; NULL: none */
+    struct node *node; /* the node to which it is charged; NULL: none */
     enum charge charge;
     struct list in_node;
+
+    /* cluster/queue_usage.c */
+    struct queue *counted_in; /* queue that counts its charge; NULL: none */
+    bool counted_firm;
 
     /* cluster/reservations.c */
     struct slot *slot;
 
     /* cluster/held_calls.c */
-    uint64_t call; /* open bind call; 0: none */
+    uint64_t call; /* id of its open bind call; 0: none */
     usec_t call_since;
-    bool held;          /* the call waits for the quorum, at the slot's node */
+    bool held;          /* muster holds the call, which names the node of the slot */
     uint32_t held_node; /* id of that node */
-    bool sent;          /* filter returned its slot's node: it is on its way to bind there */
+    bool sent;          /* it is on its way: filter has returned the node of its slot */
 
     /* cluster/pod_binding.c */
     struct pod_binding {
-        usec_t began; /* when its Binding was first sent */
-        usec_t sent;  /* when its Binding was last sent */
-        int tries;
-        int commit;       /* the gang's commit that sent it; 0: none */
-        char *refused_on; /* node of its last refused Binding; NULL: none */
-        bool undone;      /* its eviction was requested after a failed commit */
+        usec_t began;     /* when the Binding was first sent */
+        usec_t sent;      /* when the Binding was last sent */
+        int tries;        /* how often its result was unclear */
+        int commit;       /* the number of the gang's commit that sent it; 0: none */
+        char *refused_on; /* the node of the last refused Binding; NULL: none */
+        bool undone;      /* muster requested the pod's eviction after a failed commit */
     } binding;
 
     /* cluster/kube_queue.c */
     struct pod_queue {
-        bool rejected; /* refused since it was last steered: only a write wakes it */
+        bool rejected; /* the pod sleeps because it was refused: only a write wakes it */
         bool refused;  /* filter has refused it in this run of muster */
-        usec_t joined; /* when it last joined kube-scheduler's queue, as far as known */
-        bool asked; /* filter was called for it since muster or kube-scheduler last wrote to it */
-        int early_rejections; /* early rejections since it got its slot or filter was last called */
+        usec_t joined; /* when it last joined kube-scheduler's queue, as far as muster knows */
+        bool asked;    /* filter was called since muster or kube-scheduler last wrote to the pod */
+        int early_rejections; /* since it got its slot, or since the last filter call */
         struct list in_blocked;
     } queue;
 
     /* cluster/wake_writes.c */
-    int wake_writes; /* wake writes without a sign yet that the pod is awake */
+    int wake_writes; /* wake writes since the pod was last known to be awake */
 
     /* cluster/nominations.c */
-    char *nominated; /* status.nominatedNodeName, as far as known */
+    char *nominated; /* status.nominatedNodeName: the last value that the watch showed or that
+                        muster wrote */
     struct list in_nominated;
 
     /* cluster/nominated_room.c */
-    struct node *nominated_room; /* node with room nominated for it; NULL: none */
-    char *named; /* nomination that muster wrote in this run; NULL: none, or kube-scheduler's too */
+    struct node *nominated_room; /* the node with its nominated room; NULL: none */
+    char *named; /* the nomination, if only muster wrote it in this run; else NULL */
     struct list in_nominated_room;
 
     /* cluster/filter_results.c */
@@ -130,34 +139,35 @@ struct pod {
     uint64_t wide_anti_affinity_seq; /* its number in core->marks.wide_anti_affinity */
 
     /* lifecycle/predicate_coverage.c */
-    uint64_t wide_anti_affinity_checked; /* no entry up to this seq excludes it */
+    uint64_t wide_anti_affinity_checked; /* no pod in that list up to this number excludes it */
 
     /* cluster/pod_gate.c */
-    int lifts; /* requests to lift its gate that the watch does not show yet */
+    int lifts; /* requests to remove its gate that the watch does not show yet */
     struct list in_ungrouped;
 
     /* lifecycle/wake.c */
     struct pod_wake {
         usec_t at;      /* when it was last woken */
-        uint64_t round; /* core->wake.round then */
+        uint64_t round; /* core->wake.round when it was last woken */
         struct list in_woken;
     } wake;
 
     /* lifecycle/steering.c */
     struct pod_steering {
-        usec_t at; /* when it is nominated to its slot, if filter is not called before */
+        usec_t at; /* when it is steered, unless filter is called before */
         struct list in_unasked;
     } steering;
 
     /* lifecycle/early_rejection.c */
-    bool rejected_early; /* kube-scheduler rejected it early: plans do not count on it */
-    bool missed;         /* it did not use its slot in the last attempt: others get slots first */
+    bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
+    bool missed; /* it did not use its slot in the last attempt, so it comes last in plans */
 
     /* verb/filter.c */
-    uint32_t declined; /* id + 1 of the nominated node whose own call filter refused; 0: none */
+    uint32_t declined; /* filter refused the nominated node in a call with this node alone: id + 1
+                          of the node; 0: no */
 
     /* messages/status_and_events.c */
-    enum gang_reason_code emitted_reason; /* reason of the last event sent for it */
+    enum gang_reason_code emitted_reason; /* the last reason that muster gave for it */
 
     /* cluster/timers.c */
     struct timer *timers; /* by kind; NULL: none is set */

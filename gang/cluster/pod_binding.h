@@ -7,17 +7,17 @@
 
 #include "gang/cluster/lookup.h"
 
-/* commit: the number of its gang's commit; 0: none. */
+/* A new Binding is about to be sent. commit: the number of its gang's commit; 0: none. */
 void binding_begins(const struct gang_core *core, struct pod *pod, int commit);
 /* The Binding is sent, for the first time or again. */
 void binding_sent(const struct gang_core *core, struct pod *pod);
-/* The result is still unclear; returns the number of earlier tries. */
+/* The result is unclear. Returns how often it was unclear before. */
 int binding_tried(struct pod *pod);
-/* The API server refused it on that node. */
+/* The Binding to this node was refused. */
 void binding_refused(struct pod *pod, const struct node *node);
-/* The pod now belongs to another gang. */
+/* The Binding counts for no commit, because the pod belongs to another gang now. */
 void binding_of_no_commit(struct pod *pod);
-/* Its eviction is requested after a failed commit, or was refused. */
+/* Sets whether the pod is being evicted after a failed commit. */
 void binding_undone(struct pod *pod, bool is);
 
 #endif

@@ -4,7 +4,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* A request is repeated until the watch shows its result. */
+/* The pauses after which the removal of a gate is requested again. */
 #define AGAIN_FIRST (10 * USEC_PER_SEC)
 #define AGAIN_MOST  (300 * USEC_PER_SEC)
 

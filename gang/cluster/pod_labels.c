@@ -4,9 +4,11 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* Bounds of one namespace. */
-#define LABELS_MAX   64
+/* How many rule labels a namespace has at most. */
+#define LABELS_MAX 64
+/* The shortest time between two sweeps. */
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
+
 const struct map *rule_labels_of(const struct gang_core *core, const char *ns)
 {
     const struct namespace_rule_labels *labels = map_get(&core->rule_labels.all, ns);
@@ -45,6 +47,8 @@ static void labels_changed(struct gang_core *core, struct namespace_rule_labels 
 
 void rule_labels_member_added(struct gang_core *core, struct pod *pod)
 {
+    if (core->marks.dry)
+        return;
     struct namespace_rule_labels *labels = labels_get(core, pod->facts->ns);
     list_push(&labels->members, &pod->in_namespace);
     labels->n_members++;
@@ -52,6 +56,8 @@ void rule_labels_member_added(struct gang_core *core, struct pod *pod)
 
 void rule_labels_member_removed(struct gang_core *core, struct pod *pod)
 {
+    if (core->marks.dry)
+        return;
     struct namespace_rule_labels *labels = labels_get(core, pod->facts->ns);
     list_remove(&pod->in_namespace);
     labels->n_members--;
@@ -60,6 +66,7 @@ void rule_labels_member_removed(struct gang_core *core, struct pod *pod)
 
 /* ---- rules come and go ---- */
 
+/* Whether the selector selects pods of the namespace `ns` of the pod with the rule. */
 static bool covers_own_namespace(const struct gang_selector *s, const char *ns)
 {
     bool own = s->all_namespaces || s->n_namespaces == 0;
@@ -75,12 +82,13 @@ static void drop_unused(struct namespace_rule_labels *labels)
             map_remove(&labels->keys, e->key);
 }
 
-/* Returns whether the key is new. */
+/* Counts a user of the key up (by 1) or down (-1). A key without users stays until its place is
+ * needed. Returns whether the key is new. */
 static bool use_key(struct namespace_rule_labels *labels, const char *key, int by)
 {
     uintptr_t users = (uintptr_t)map_get(&labels->keys, key);
     if (!users && by < 0)
-        return false; /* the key was beyond LABELS_MAX when it was added */
+        return false; /* the key was not stored, because of LABELS_MAX */
     if (!users && map_count(&labels->keys) >= LABELS_MAX)
         drop_unused(labels);
     if (!users && map_count(&labels->keys) >= LABELS_MAX)
@@ -116,7 +124,7 @@ static bool has_rules(const struct gang_pod_facts *f)
 
 void rule_labels_add(struct gang_core *core, const struct gang_pod_facts *facts)
 {
-    if (!has_rules(facts))
+    if (!has_rules(facts) || core->marks.dry)
         return;
     struct namespace_rule_labels *labels = labels_get(core, facts->ns);
     labels->rules++;
@@ -130,7 +138,7 @@ void rule_labels_add(struct gang_core *core, const struct gang_pod_facts *facts)
 
 void rule_labels_remove(struct gang_core *core, const struct gang_pod_facts *facts)
 {
-    if (!has_rules(facts))
+    if (!has_rules(facts) || core->marks.dry)
         return;
     struct namespace_rule_labels *labels = labels_get(core, facts->ns);
     labels->rules--;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_labels.h - the labels of pods that rules between pods read. Members that differ in such a
- * label get different signatures, so that one pod can represent its signature.
+ * pod_labels.h - rule labels: the labels of pods that rules between pods read. Members with
+ * different values of such a label get different signatures, so that one pod can represent its
+ * signature.
  *
- * Each namespace has its own set of keys, requested by rules of its own pods and bounded, so one
- * tenant's rules do not split another tenant's signatures. Rules about pods of other namespaces
- * hold where muster checks a pod itself; where a signature's sample represents the pod,
- * kube-scheduler's offers make up for the difference (infeasible_nodes.c). Keys count their users;
- * a namespace without rules forgets its keys after a while.
+ * Each namespace has its own bounded set of keys, which come from rules of its own pods. So the
+ * rules of one tenant do not split the signatures of another tenant. If a rule of another namespace
+ * reads other labels, a signature's sample may give a wrong result for some of its pods.
+ * kube-scheduler's offers then correct the plan (infeasible_nodes.c). A namespace that has no rules
+ * any more forgets its keys after a while.
  *
- * When the keys of a namespace change, its members get new signatures all at once before planning,
- * and then not again for a time that grows with their number. Until then only new pods use the new
- * keys.
+ * When the keys of a namespace change, all its members get new signatures before the next planning
+ * pass. Then the namespace rests, for a time that grows with the number of members. Until the rest
+ * is over, only new pods use further new keys.
  */
 #ifndef MUSTER_GANG_CLUSTER_POD_LABELS_H
 #define MUSTER_GANG_CLUSTER_POD_LABELS_H
@@ -20,25 +21,25 @@
 
 /* The rule labels of one namespace. */
 struct namespace_rule_labels {
-    struct map keys; /* key -> users + 1 */
-    size_t rules;    /* pods with such rules */
+    struct map keys; /* key -> number of users + 1 */
+    size_t rules;    /* pods of the namespace that have rules between pods */
     struct list members;
     size_t n_members;
-    struct list in_stale; /* core->rule_labels.stale: members have signatures by outdated keys */
+    struct list in_stale; /* core->rule_labels.stale, if members need new signatures */
     usec_t rests_until;
 };
 
-/* From now on, the labels that the pod's rules read separate members into signatures; existing
- * members follow in rule_labels_settle(). */
+/* Adds the labels that the pod's rules read. Existing members get new signatures in
+ * rule_labels_settle(). */
 void rule_labels_add(struct gang_core *core, const struct gang_pod_facts *facts);
-/* The pod is gone or has new facts. */
+/* Removes them: the pod is gone, or has new facts. */
 void rule_labels_remove(struct gang_core *core, const struct gang_pod_facts *facts);
-/* The rule label keys of a namespace; NULL: none. */
+/* The keys of the namespace's rule labels; NULL: none. */
 const struct map *rule_labels_of(const struct gang_core *core, const char *ns);
-/* A member of a gang comes or goes. */
+/* A pod became a member of a gang, or is no longer one. */
 void rule_labels_member_added(struct gang_core *core, struct pod *pod);
 void rule_labels_member_removed(struct gang_core *core, struct pod *pod);
-/* At the start of a step: namespaces without rules forget their keys. */
+/* Namespaces without rules forget their keys. Call it once in each step. */
 void rule_labels_sweep(struct gang_core *core);
 void rule_labels_done(struct gang_core *core);
 

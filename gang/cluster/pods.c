@@ -18,8 +18,8 @@
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
-/* P04 allows 100 MiB for 50,000 pods: 100 bytes more for each cost 5 MiB. */
-_Static_assert(sizeof(struct pod) <= 576, "state that few pods need belongs in memory of its own");
+/* P04 allows 100 MiB for 50,000 pods, and 100 bytes more for each pod cost 5 MiB. */
+_Static_assert(sizeof(struct pod) <= 576, "allocate state that few pods need separately");
 
 /* ---- life cycle ---- */
 
@@ -56,7 +56,7 @@ static void join_signature(struct gang_core *core, struct pod *pod)
 {
     pod->signature = signature_of(core, pod->facts);
     list_push(&pod->signature->pods, &pod->in_signature);
-    class_labels_pod_added(pod->signature, pod);
+    class_labels_pod_added(core, pod->signature, pod);
 }
 
 static void leave_signature(struct gang_core *core, struct pod *pod)
@@ -162,8 +162,8 @@ static void change_signature(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* The needs are the same, so no sum changes. The slot stays if its node still suits: the pod may be
- * on its way there, and kube-scheduler may be preparing its volume for that node. */
+/* The needs are the same, so the sums do not change. The slot stays if its node is still feasible,
+ * because the pod may be on its way, and kube-scheduler may be preparing its volumes there. */
 static void change_rules(struct gang_core *core, struct pod *pod)
 {
     if (pod->node)
@@ -178,12 +178,11 @@ static void change_rules(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod);
 }
 
-/* The pod was resized, its selector changed while gated, or its volumes were placed. */
 void pod_signature_update(struct gang_core *core, struct pod *pod)
 {
     struct signature *now = signature_of(core, pod->facts), *before = signature_ref(pod->signature);
     if (now != before) {
-        nominated_room_end(core, pod); /* it was for the old needs */
+        nominated_room_end(core, pod); /* its amounts are those of the old signature */
         if (pod->gang) {
             triggered(core, pod->gang, TRIGGER_MEMBER_CHANGED);
             gang_plan_again(pod->gang);

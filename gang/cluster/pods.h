@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods.h - pods in the cluster cache. pod_update.c passes new facts on to other files.
+ * pods.h - creates, changes and frees pods in the cluster cache. pod_update.c calls these functions
+ * when a pod has new facts.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODS_H
 #define MUSTER_GANG_CLUSTER_PODS_H
 
 #include "gang/cluster/lookup.h"
 
-/* Adds a pod with its claims, labels and signature; it has no gang and no charge yet. */
+/* Creates a pod with its claims, labels and signature. It has no gang and no charge yet. The pod
+ * owns the facts. */
 struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts);
-/* Call after its gang membership, charge, slot and call have ended. */
+/* Frees the pod. It must have no gang, charge, slot or call any more. */
 void pod_free(struct gang_core *core, struct pod *pod);
-/* The pod is known from filter, and the watch has not shown it yet. */
+/* Sets whether only filter calls have shown the pod so far. */
 void set_unseen(struct gang_core *core, struct pod *pod, bool unseen);
-/* A late call does not bring the deleted pod back. */
+/* Stores the UID of a deleted pod, so that a late call does not add the pod again. */
 void remember_gone(struct gang_core *core, const char *uid);
 void gone_done(struct gang_core *core);
-/* The watch shows the pod after all. */
+/* Forgets the UID, because the watch shows the pod again. */
 void gone_forget(struct gang_core *core, const char *uid);
-/* Takes its new facts and returns the old ones, which the caller frees. */
+/* Sets the pod's facts and returns the old ones, which the caller frees. */
 struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
                                      struct gang_pod_facts *facts);
-/* Releases its slot and answers a held call. */
+/* Releases the pod's slot, if it has one, and answers its held call. */
 void lose_slot(struct gang_core *core, struct pod *pod);
-/* Updates the signature after a change of facts or claims. The slot stays if its node still
- * suits. */
+/* Updates the signature after the facts, the claims or the rule labels changed. The slot stays if
+ * the needs are the same and its node is still feasible. */
 void pod_signature_update(struct gang_core *core, struct pod *pod);
 
 #endif

@@ -15,11 +15,15 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_printf(&b, "reserved for gang %s/%s", ns, who);
         break;
     case REASON_EARMARKED:
-        buf_printf(&b, "kept for gang %s/%s, which has waited longer", ns, who);
+        buf_printf(&b, "kept for gang %s/%s, which %s", ns, who,
+                   gang->starved || core->config.strict_order
+                       ? "has waited longer"
+                       : "is within the fair share of its queue");
         break;
     case REASON_ABOVE_MAXIMUM:
         buf_printf(&b,
-                   "gang %s/%s: above maximum, as many members as spec.maxMember allows are placed",
+                   "gang %s/%s: spec.maxMember is reached; this pod waits until another member "
+                   "finishes",
                    ns, who);
         break;
     case REASON_BAD_LINK:
@@ -29,18 +33,22 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_puts(&b, pod->awaits_group);
         break;
     case REASON_MEMBERS_GATED:
-        buf_printf(&b, "pod %s/%s has the scheduling gate " GANG_GATE, pod->ns, pod->name);
+        buf_printf(&b, "pod %s/%s still has the scheduling gate " GANG_GATE, pod->ns, pod->name);
         break;
     case REASON_NO_ROOM:
-        buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);
+        buf_printf(&b, "node %s has no room for this pod: other pods and reservations use the node",
+                   node);
         break;
     case REASON_NOT_FILTERED:
-        buf_printf(
-            &b, "filter has not let pod %s/%s through to node %s lately: ask it before each bind",
-            pod->ns, pod->name, node);
+        buf_printf(&b,
+                   "filter did not return node %s for pod %s/%s recently; call filter before each "
+                   "bind",
+                   node, pod->ns, pod->name);
         break;
     case REASON_FOREIGN_SCHEDULER:
-        buf_printf(&b, "pod %s/%s has spec.schedulerName %s, which schedulerNames does not list",
+        buf_printf(&b,
+                   "pod %s/%s has spec.schedulerName %s, which muster does not serve "
+                   "(schedulerNames)",
                    pod->ns, pod->name, pod->scheduler ? pod->scheduler : "\"\"");
         break;
     case REASON_POD_UNKNOWN:
@@ -56,27 +64,31 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_printf(&b, "pod %s/%s was deleted", pod->ns, pod->name);
         break;
     case REASON_SLOT_MOVED:
-        buf_printf(&b, "gang %s/%s: the plan has no place for this member on that node any more",
-                   ns, who);
-        break;
-    case REASON_NODE_NOT_OFFERED:
-        buf_printf(&b, "gang %s/%s: its place is on node %s, which was not offered in this call",
+        buf_printf(&b,
+                   "gang %s/%s: the plan has changed and has no slot for this member on node %s",
                    ns, who, node);
         break;
+    case REASON_NODE_NOT_OFFERED:
+        buf_printf(
+            &b,
+            "gang %s/%s: the slot of this member is on node %s, which kube-scheduler did not "
+            "offer",
+            ns, who, node);
+        break;
     case REASON_HOLD_SUPERSEDED:
-        buf_puts(&b, "a newer bind call for the same pod took the place of this one");
+        buf_puts(&b, "kube-scheduler has tried the pod again, so this bind call has ended");
         break;
     case REASON_CALL_CLOSED:
         buf_puts(&b, "the caller closed the connection");
         break;
     case REASON_TOO_MANY_HOLDS:
         buf_printf(&b,
-                   "gang %s/%s: the %zu bind calls that may be held (maxHolds) are those of "
-                   "other gangs",
+                   "gang %s/%s: waits until other gangs hold fewer bind calls (maxHolds is %zu)",
                    ns, who, core->config.max_holds);
         break;
     case REASON_BIND_OPEN:
-        buf_printf(&b, "the binding of pod %s/%s is not confirmed", pod->ns, pod->name);
+        buf_printf(&b, "the API server has not confirmed the Binding of pod %s/%s yet", pod->ns,
+                   pod->name);
         break;
     case REASON_NOT_SYNCED:
         buf_puts(&b, "muster has not read the whole cluster yet");
@@ -84,20 +96,20 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_STOPPING:
         buf_puts(&b, "muster is stopping");
         break;
-    default: /* why the gang waits; never empty, because "" means success */
+    default: /* never empty, because "" means success */
         if (gang && gang->reason.text[0])
             buf_puts(&b, gang->reason.text);
         else
-            buf_printf(&b, "gang %s/%s is not planned", ns, who);
+            buf_printf(&b, "gang %s/%s is not planned yet", ns, who);
     }
     return fx_str(core, buf_str(&b));
 }
 
 const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod, const char *node,
-                        enum gang_predicate rule, const char *words)
+                        enum gang_predicate rule, const char *text)
 {
-    cleanup_free char *text =
-        xasprintf("node %s is not for pod %s/%s: %s (%s)", node, pod->ns, pod->name, words,
+    cleanup_free char *whole =
+        xasprintf("node %s does not suit pod %s/%s: %s (%s)", node, pod->ns, pod->name, text,
                   rule == PREDICATE_NONE ? "VolumeBinding" : gang_predicate_name(rule));
-    return fx_str(core, text);
+    return fx_str(core, whole);
 }

@@ -9,6 +9,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
@@ -29,6 +30,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     node->n_slots++;
     node_joined(core, node, slot->signature, 1);
     amounts_add(core, &node->reserved, slot->signature, 1);
+    queue_count_slot(core, slot);
     return slot;
 }
 
@@ -76,6 +78,7 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
 {
     struct slot_place was = {slot->in_gang.next, slot->in_node.next};
     core->n_slots--;
+    queue_uncount_slot(core, slot);
     amounts_add(core, &slot->node->reserved, slot->signature, -1);
     list_remove(&slot->in_node);
     slot->node->n_slots--;
@@ -88,6 +91,7 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
 void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was)
 {
     core->n_slots++;
+    queue_count_slot(core, slot);
     amounts_add(core, &slot->node->reserved, slot->signature, 1);
     list_push(was->in_node, &slot->in_node);
     slot->node->n_slots++;
@@ -100,6 +104,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
 {
     struct node *node = slot->node;
     core->n_slots--;
+    queue_uncount_slot(core, slot);
     amounts_add(core, &node->reserved, slot->signature, -1);
     list_remove(&slot->in_node);
     node->n_slots--;
@@ -128,8 +133,8 @@ void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_co
 {
     struct node *node = slot->node;
     struct pod *pod = slot->pod;
-    /* kube-scheduler does not know of reservations. The end of one changes its cache only if it
-     * has assumed the pod. */
+    /* kube-scheduler does not see reservations. Its own cache changes only if it has assumed the
+     * pod. */
     bool assumed = pod && (pod->held || pod->sent);
     if (pod && pod->held)
         reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));

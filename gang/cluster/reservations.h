@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reservations.h - the slots of plans: reserved, filled, released.
+ * reservations.h - reserves, fills and releases the slots of plans.
+ *
+ * slot_add() creates a slot, which counts against its node. A slot ends in slot_free() when its
+ * member is charged to the node, or in slot_release() when the member gets nothing.
  */
 #ifndef MUSTER_GANG_CLUSTER_RESERVATIONS_H
 #define MUSTER_GANG_CLUSTER_RESERVATIONS_H
@@ -9,31 +12,31 @@
 
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
                       struct signature *signature, struct node *node);
-/* The pod takes the slot, which was expected. */
+/* Gives the slot, which has no pod, to the pod. */
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
-/* The same in a trial: its count of early rejections does not restart. */
+/* The same in a trial. Earlier early rejections of the pod still count. */
 void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod);
-/* The slot's pod now counts in another unit. */
+/* Sets the slot's unit to the unit of its pod, which has changed. */
 void slot_recount(struct slot *slot);
-/* The pod is nominated there because kube-scheduler did not offer the node. */
+/* muster nominates the slot's member to the node, because kube-scheduler did not offer it. */
 void slot_steer(struct slot *slot);
-/* A complete list for its signature had the node, or lacked it. */
+/* A complete list for a pod of the slot's signature contains the node, or lacks it. */
 void slot_note_offer(struct slot *slot, bool offered);
-/* Takes the pod off the slot; returns it, or NULL if the slot was expected. */
+/* Removes the pod from the slot and returns it; NULL: the slot had none. */
 struct pod *slot_empty(struct slot *slot);
-/* For a trial: removes the slot, and puts it back at its old list positions. */
+/* For a trial: removes the slot; puts it back at its old positions in the lists. */
 struct slot_place {
     struct list *in_gang, *in_node;
 };
 struct slot_place slot_lift(struct gang_core *core, struct slot *slot);
 void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was);
-/* Ends the reservation, whether it becomes a charge or nothing. */
+/* Ends the reservation and frees the slot. Its pod's call must not be held. */
 void slot_free(struct gang_core *core, struct slot *slot);
-/* The slot's pod has a new signature with the same needs. */
+/* Changes the slot's signature to one with the same needs. */
 void slot_signature_update(struct gang_core *core, struct slot *slot, struct signature *signature);
-/* Releases the slot: frees its room and answers a held call with the code's sentence. */
+/* Answers the held call of the slot's pod with the sentence of the code, and frees the slot. */
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
-/* Releases all slots of the gang and clears its members' nominations. */
+/* Releases all slots of the gang, and clears the nominations of its unbound members. */
 void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 
 #endif

@@ -62,7 +62,7 @@ void resources_done(struct gang_core *core)
 
 /* ---- amounts ---- */
 
-/* The index of the number, or where it would be inserted. */
+/* The index of the resource, or the index at which to insert it. */
 static size_t place_of(const struct amounts *a, uint32_t resource)
 {
     size_t low = 0, high = a->n;
@@ -82,7 +82,7 @@ int64_t amount_search(const struct amounts *a, uint32_t resource)
     return at < a->n && a->items[at].resource == resource ? a->items[at].amount : 0;
 }
 
-void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by)
+void amounts_change_search(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by)
 {
     size_t at = place_of(a, resource);
     if (at == a->n || a->items[at].resource != resource) {
@@ -117,6 +117,19 @@ void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_a
         resource_unref(core, r);
     }
     amounts_done(core, &before);
+}
+
+static bool all_in(const struct amounts *a, const struct amounts *b)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->items[i].amount != amount_of(b, a->items[i].resource))
+            return false;
+    return true;
+}
+
+bool amounts_equal(const struct amounts *a, const struct amounts *b)
+{
+    return all_in(a, b) && all_in(b, a);
 }
 
 void amounts_clear(struct gang_core *core, struct amounts *a)

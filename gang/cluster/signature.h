@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signature.h - scheduling signatures (struct signature): everything by which kube-scheduler can
- * tell pods apart.
+ * signature.h - scheduling signatures (struct signature), and what refers to them.
  *
- * Pods of one signature have the same requests and the same rules about nodes, so one result holds
- * for all of them. signatures.c makes a signature; it lives while a pod, a slot or a list of
- * infeasible nodes refers to it. Owned by the core; one thread. In all objects of the core, the
- * comment before some fields names the only file that writes them.
+ * A signature stands for all properties of a pod that decide where kube-scheduler can place it. So
+ * a result for one pod of a signature is valid for all its pods. signatures.c creates a signature,
+ * and frees it when no pod, slot or list of infeasible nodes refers to it. The core owns it. The
+ * comment before a group of fields names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURE_H
 #define MUSTER_GANG_CLUSTER_SIGNATURE_H
@@ -14,9 +13,9 @@
 #include "base/list.h"
 #include "gang/gang.h"
 
-/* Resources have numbers. "pods" is a resource of which every pod needs one. */
+/* Resource numbers, see resources.h. "pods" is a resource; each pod needs one. */
 enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
-#define RES_UNKNOWN UINT32_MAX /* a name that nothing uses */
+#define RES_UNKNOWN UINT32_MAX /* a resource without a number */
 
 struct need {
     uint32_t resource;
@@ -24,50 +23,62 @@ struct need {
 };
 
 struct amounts {
-    struct need *items; /* sorted by resource number; missing ones are 0 */
+    struct need *items; /* sorted by resource number; resources that are not listed have 0 */
     size_t n, cap;
 };
 
-/* Cached results of signature_refusal() by node, shared by signatures with the same rules about
- * nodes and the same volume limits. */
+/* Cached results of signature_refusal() for each node. Signatures with the same rules about nodes
+ * and volumes share them. */
 struct rule_results {
     char *key;
-    size_t users; /* signatures */
+    size_t users; /* number of signatures */
     struct rule_result {
-        uint64_t gen;   /* gen of the node then; 0: not evaluated */
-        const char *no; /* why not; NULL: the node suits */
+        uint64_t gen;   /* `gen` of the node when it was evaluated; 0: never */
+        const char *no; /* which rule excludes the node; NULL: none */
     } * by_id;
     size_t n;
 };
 
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
-/* The room on a node that a plan or a pod may use: the free room, with these restrictions and
- * additions. */
+/* What a plan or a pod may use of a node: the free room, with these restrictions and additions. */
 struct reach {
-    bool respects_earmark;   /* leave out earmarked room */
-    bool respects_nominated; /* leave out nominated room of pods of `priority` or more */
-    enum displace displace;  /* add slots not at bind: none, of gangs below `priority`, or all */
+    bool respects_earmark;   /* not earmarked room */
+    bool respects_nominated; /* not nominated room of pods of `priority` or more */
+    enum displace displace;  /* also slots whose members are not at bind: no slot, those of gangs
+                                with a lower priority than `priority`, or all */
     int32_t priority;
-    const struct pod *self; /* its own nominated room counts as free; NULL: no such pod */
+    const struct pod *self; /* the pod's own nominated room is free for it; NULL: no pod */
 };
 
-/* Why a plan failed, see placement.c. */
+/* Which limit of which queue leaves no room. */
+struct queue_short {
+    const struct queue *queue; /* NULL: none */
+    uint32_t resource;
+    enum gang_reason_code code;
+    int64_t limit, used, need; /* need: of all members that were to be placed */
+};
+
+/* Why a plan failed, see shortage.h. The counts are about the culprit, the first member without a
+ * slot. */
 struct shortage {
-    int room;                  /* needed members with a slot */
-    int lacks;                 /* needed members without a slot */
-    int n_nodes;               /* nodes that pass the culprit's rules */
-    int n_able;                /* of these, nodes that could hold it if they were empty */
-    int ports;                 /* of these, nodes where only host ports conflict */
-    int resource;              /* the resource that most of them lack; -1: none, -2: host ports */
-    int64_t amount, missing;   /* need of one member; need of all without a slot */
-    bool refused;              /* nodes would suit, but kube-scheduler refused them */
-    bool earmarked;            /* nodes would suit, but their room is earmarked for another gang */
-    bool nominated_room;       /* nodes would suit, but their room is nominated for other pods */
-    bool tied;                 /* its volumes tie it to one node */
+    int room;                  /* how many needed members got a slot, or are bound */
+    int lacks;                 /* how many needed members did not */
+    int n_nodes;               /* nodes that pass its rules about nodes and volumes */
+    int n_able;                /* of n_nodes, nodes that could hold it if they were empty */
+    int ports;                 /* of n_nodes, nodes where only its host ports conflict */
+    int resource;              /* what most of n_nodes lack for it; -1: nothing, -2: host ports */
+    int64_t amount;            /* its need of this resource */
+    int64_t missing;           /* the need of all members without a slot */
+    bool refused;              /* some nodes have room, but kube-scheduler refuses them */
+    bool earmarked;            /* some nodes have room, but it is earmarked for another gang */
+    bool nominated_room;       /* some nodes have room, but it is nominated for other pods */
+    bool tied;                 /* it is pinned to one node */
     int volumes;               /* nodes that only its volumes rule out */
-    int anti_affinity, spread; /* nodes that would suit, but for pods there or elsewhere */
+    int anti_affinity, spread; /* nodes with room that a rule between pods rules out */
     bool strangers; /* some pods that its anti-affinity conflicts with are outside the gang */
-    const struct pod *culprit; /* the first member without a slot; NULL: nothing is short */
+    const struct pod *culprit; /* NULL: no shortage was found */
+    struct queue_short queue;  /* its queue is short; queue NULL: no */
+    bool queue_alone;          /* and no choice of its members would fit, whatever nodes have */
 };
 
 struct signature {
@@ -75,14 +86,14 @@ struct signature {
     char *key;
     struct need *needs;
     size_t n_needs;
-    int device;                 /* resource number of its first device, or -1 */
+    int device;                 /* resource number of its first device by name; -1: none */
     bool ports;                 /* has host ports */
     bool anti_affinity, spread; /* has anti-affinity or topology spread over hosts */
-    bool alone;                 /* host ports or anti-affinity allow only one per node */
-    bool limited;               /* only some nodes can use its volumes */
-    size_t base;                /* length of the key's part before its volumes */
-    size_t users;               /* pods, slots and lists of infeasible nodes that refer to it */
-    struct rule_results *rule_results; /* shared with signatures of the same rules */
+    bool alone;   /* because of host ports or anti-affinity, a node holds only one pod */
+    bool limited; /* only some nodes can use its volumes */
+    size_t base;  /* length of the key's part before the volumes */
+    size_t users; /* number of pods, slots and lists that refer to it */
+    struct rule_results *rule_results; /* shared with other signatures */
 
     /* cluster/pods.c */
     struct list pods; /* all pods of this signature */
@@ -93,25 +104,25 @@ struct signature {
         size_t n;
         uint64_t gen; /* valid while equal to core->labels.gen */
     } labels;
-    bool singly; /* nodes are scanned one by one, not by class */
+    bool singly; /* scans visit every node, because a key is not a class label */
 
     /* cluster/anti_affinity_and_spread.c */
-    struct pod_counts *pod_counts; /* its rules' counts on the nodes; NULL: not counted */
+    struct pod_counts *pod_counts; /* cached counts for its rules between pods; NULL: none */
 
     /* plan/placement.c */
-    uint64_t full; /* core->trials when no node had room for it */
+    uint64_t full; /* core->trials when no feasible node was left for it */
 
     /* plan/shortage_cache.c */
     struct signature_shortage {
         uint64_t layout; /* core->marks.layout then; 0: never */
         struct reach reach;
-        int room; /* members that would fit */
+        int room; /* how many members fit */
         struct shortage shortage;
-        uint64_t version; /* identifies this shortage */
-    } fill;               /* the result of the last plan of a gang of this signature alone */
+        uint64_t version; /* identifies the shortage */
+    } fill;               /* the last shortage of a gang with only this signature */
 
     /* lifecycle/wake.c */
-    uint64_t blocked_full; /* core->wake.round when no node had room for a blocked pod of it */
+    uint64_t blocked_full; /* core->wake.round when no node was feasible for a blocked pod of it */
 };
 
 #endif

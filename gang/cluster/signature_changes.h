@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signature_changes.h - new signatures for pods after their claims, or the labels that rules of
- * their namespace read, have changed.
+ * signature_changes.h - gives pods new signatures after their claims or the rule labels of their
+ * namespace changed.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURE_CHANGES_H
 #define MUSTER_GANG_CLUSTER_SIGNATURE_CHANGES_H
@@ -10,7 +10,8 @@
 
 void on_claim_set(struct gang_core *core, struct gang_claim_facts *facts);
 void on_claim_gone(struct gang_core *core, const struct gang_ref *ref);
-/* Before planning: gives members the signatures that their namespace's rule labels require. */
+/* Gives members new signatures if the rule labels of their namespace changed. Call it before
+ * planning. */
 void rule_labels_settle(struct gang_core *core);
 
 #endif

@@ -13,9 +13,10 @@
 #include "gang/node_predicates.h"
 #include "gang/volume_rules.h"
 
-const char signature_volume_refusal[] = "its volumes cannot be used there";
+const char signature_volume_refusal[] = "its volumes cannot be used on this node";
 
-/* More than any node has; the sum of 65,536 such pods does not overflow. */
+/* Larger requests are cut to this, which no node has. The sum of 65,536 such pods does not
+ * overflow. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
 
 /* ---- the key: everything in a pod that the planner reads, in a fixed order ---- */
@@ -26,7 +27,7 @@ static int by_resource(const void *a, const void *b)
     return x->resource < y->resource ? -1 : x->resource > y->resource;
 }
 
-/* With its length, so that no user text can imitate another key. */
+/* Appends a text with its length, so that no text of a user can look like another key. */
 static void key_text(struct buf *b, const char *s)
 {
     buf_printf(b, "%zu:%s", s ? strlen(s) : (size_t)0, s ? s : "");
@@ -68,7 +69,7 @@ static void key_labels(struct buf *b, const struct gang_core *core, const struct
     }
 }
 
-/* Rules between pods, and whether they select the pod itself. */
+/* The rules between pods, and whether they select the pod itself. */
 static void key_between(struct buf *b, const struct gang_pod_facts *f)
 {
     if (!f->n_anti_affinity && !f->n_spreads)
@@ -89,7 +90,8 @@ static void key_between(struct buf *b, const struct gang_pod_facts *f)
     }
 }
 
-/* Where its volumes can be used, without their names. */
+/* Where its volumes can be used, without the names of the claims. Returns whether they limit the
+ * nodes. */
 static bool key_claims(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
     bool limited = false;
@@ -141,7 +143,8 @@ static int by_resource_name(const void *a, const void *b)
     return strcmp(x->resource, y->resource);
 }
 
-/* By name: numbers depend on which resource came first, and signatures are sorted by key. */
+/* The needs by name, because plans depend on the order of keys. The numbers of resources depend on
+ * the order in which muster saw them. */
 static void key_needs(struct buf *b, const struct gang_core *core, const struct need *needs,
                       size_t n)
 {
@@ -183,7 +186,7 @@ static void needs_free(struct gang_core *core, struct need *needs, size_t n)
     free(needs);
 }
 
-/* The first by name, independent of which resource came first. */
+/* The first device by name, which does not depend on the order in which muster saw resources. */
 static int first_device(const struct gang_core *core, const struct need *needs, size_t n)
 {
     int first = -1;
@@ -317,7 +320,7 @@ static struct rule_result *rule_result_at(struct rule_results *v, const struct n
 const char *signature_refusal(struct signature *signature, const struct node *node)
 {
     if (!node->facts)
-        return "node is not known";
+        return "the node is unknown";
     struct rule_result *v = rule_result_at(signature->rule_results, node);
     if (v->gen != node->gen && list_empty(&signature->pods))
         return "no pod of this signature is left";

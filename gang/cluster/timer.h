@@ -8,32 +8,37 @@
 #include "base/heap.h"
 
 enum timer_kind {
-    TIMER_ATTEMPT,        /* gang: the attempt's schedule timeout */
-    TIMER_EXTRAS,         /* gang: Scheduled; slots that no extra came for are released */
-    TIMER_BACKOFF,        /* gang: the backoff ends */
-    TIMER_EXPECTED,       /* gang: missing members are no longer expected */
-    TIMER_HOLD,           /* gang: its oldest held call must be answered */
-    TIMER_INFEASIBLE,     /* gang: infeasible nodes may be tried again */
-    TIMER_STATUS,         /* gang: status numbers may be written again */
-    TIMER_STARVE,         /* gang: it has waited too long, see starvation.c */
-    TIMER_REFRESH,        /* gang: its reason is computed again, because room may have shrunk */
-    TIMER_NOTICE,         /* gang: members without a filter call get the reason */
-    TIMER_PARTIAL_COMMIT, /* gang: its partial commit no longer goes first */
-    TIMER_TURNS,  /* gang: it has slots; check whose turn has passed, see early_rejection.c */
-    TIMER_FAMILY, /* gang: its family had too many members; count them again */
+    /* Of a gang: */
+    TIMER_ATTEMPT,        /* the attempt times out */
+    TIMER_EXTRAS,         /* the gang is Scheduled: release slots that extras did not use */
+    TIMER_BACKOFF,        /* the backoff ends */
+    TIMER_EXPECTED,       /* missing members are no longer expected */
+    TIMER_HOLD,           /* the oldest held call must be answered */
+    TIMER_INFEASIBLE,     /* infeasible nodes may be tried again */
+    TIMER_STATUS,         /* write the PodGroup's status, which was delayed */
+    TIMER_STARVE,         /* the gang has waited for config.starvation */
+    TIMER_REFRESH,        /* plan again to update the reason, because room may have shrunk */
+    TIMER_NOTICE,         /* write the reason on members without a filter call */
+    TIMER_PARTIAL_COMMIT, /* the partial commit no longer goes first */
+    TIMER_TURNS,          /* check for early rejections, see early_rejection.h */
+    TIMER_FAMILY,         /* count the members again; there were too many */
     GANG_TIMERS,
-    TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
-    TIMER_RETRY,              /* pod: read or bind again */
-    TIMER_UNSEEN,             /* pod: known from filter, but the watch never showed it */
-    TIMER_GATE,               /* pod: lift its gate again, or report why not */
-    TIMER_WAKE_WRITE,         /* pod: its wake write may be lost; write again */
-    TIMER_REJECTED_EARLY,     /* pod: its early rejection expires */
-    TIMER_WAKE,               /* core: blocked pods are left to wake */
-    TIMER_STEER,              /* core: members are left to steer */
-    TIMER_PLAN,               /* core: gangs are left to plan */
-    TIMER_SHOW,               /* core: gated gangs may be shown to an autoscaler */
-    TIMER_BATCH,              /* core: gangs that are complete wait for others */
-    TIMER_LABELS,             /* core: members get new signatures after a change of rule labels */
+    /* Of a pod: */
+    TIMER_CALL = GANG_TIMERS, /* the bind call must be answered */
+    TIMER_RETRY,      /* read the pod or send its Binding again; or its eviction took too long */
+    TIMER_UNSEEN,     /* the watch has not shown the pod in time */
+    TIMER_GATE,       /* request the removal of the gate again, or report the reason */
+    TIMER_WAKE_WRITE, /* repeat the wake write, which may be lost */
+    TIMER_REJECTED_EARLY, /* the pod is plannable again after an early rejection */
+    /* Of the core: */
+    TIMER_WAKE,   /* wake the remaining blocked pods, or check those that were woken */
+    TIMER_STEER,  /* steer the remaining members */
+    TIMER_PLAN,   /* plan the remaining gangs */
+    TIMER_SHOW,   /* show gated gangs to an autoscaler */
+    TIMER_BATCH,  /* commit the complete gangs that wait for others */
+    TIMER_LABELS, /* a namespace's rest ends: give its members new signatures */
+    TIMER_QUEUES, /* core: statuses of queues are to be written */
+    TIMER_SHARES, /* core: the shares of queues are computed again */
 };
 enum { POD_TIMERS = TIMER_WAKE - GANG_TIMERS };
 

@@ -5,16 +5,17 @@
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nodes.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 
 struct trial_change {
     enum { RESERVED, POD_OFF, SLOT_OFF, NODE_ON } what;
     struct slot *slot;
-    struct slot_place place; /* SLOT_OFF */
+    struct slot_place place; /* SLOT_OFF: where the slot was */
     struct pod *pod;
-    struct charge_place was; /* POD_OFF */
-    struct node *node;       /* NODE_ON, */
-    size_t n_ids;            /* and before */
+    struct charge_place was; /* POD_OFF: where the pod was */
+    struct node *node;       /* NODE_ON */
+    size_t n_ids;            /* NODE_ON: core->n_ids before */
 };
 
 struct trial trial_begin(struct gang_core *core)
@@ -97,6 +98,7 @@ void trial_keep(struct trial *t)
     for (size_t i = 0; i < t->n; i++) {
         struct slot *slot = t->changes[i].slot;
         node_touch(t->core, slot->node);
+        queue_touch(t->core, slot->counted_in);
         if (slot->pod)
             queue_early_rejections_over(slot->pod);
     }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.h - changes of the ledger that can be reverted without a trace.
+ * trial.h - changes of the ledger that can be reverted completely.
  *
  * A trial is a transaction. It can reserve slots, remove pods and slots as if they had ended, and
- * add nodes. trial_back() reverts the changes after a mark, the last one first. So trials nest: an
- * inner user needs only its own mark.
+ * add nodes. trial_back() reverts all changes since a mark, the last one first. So functions that
+ * share a trial can nest: each reverts to its own mark.
  *
  *     struct trial t = trial_begin(core);
- *     trial_without_pod(&t, pod);                 what if it were gone?
+ *     trial_without_pod(&t, pod);                 what if the pod ended?
  *     struct trial_mark mark = trial_mark(&t);
  *     ... trial_reserve(&t, ...) ...
- *     trial_back(&t, mark);                       as it was at the mark
- *     trial_end(&t);                              as it was in the beginning
+ *     trial_back(&t, mark);                       reverts to the mark
+ *     trial_end(&t);                              reverts everything
  *
- * Afterwards, sums, lists, their order and every input of plans, waking and predicate parity are as
- * before. Only the counters that number changes keep their new values, so that no cache mistakes
- * the state of a trial for the real one.
+ * After a revert, all sums and lists are as before, in the same order, and so are all inputs of
+ * plans, waking and predicate parity. Only counters that identify changes keep their new values, so
+ * that no cache uses results of a trial for the real state.
  *
- * The caller owns the trial, on its stack. One at a time, within a step or between two; one thread.
+ * The trial is on the caller's stack. Only one trial may be open at a time, within a step or
+ * between two steps.
  */
 #ifndef MUSTER_GANG_CLUSTER_TRIAL_H
 #define MUSTER_GANG_CLUSTER_TRIAL_H
@@ -26,7 +27,7 @@
 
 struct trial {
     struct gang_core *core;
-    struct trial_change *changes; /* changes to revert */
+    struct trial_change *changes; /* since trial_begin() */
     size_t n, cap;
     struct trial_mark {
         size_t n;
@@ -40,22 +41,23 @@ static inline struct trial_mark trial_mark(const struct trial *t)
     return (struct trial_mark){t->n, t->core->marks.layout};
 }
 
-/* Reserves a slot for the pod; NULL: for a member that does not exist yet. */
+/* Reserves a slot for the pod; NULL: for an expected member. */
 struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
                            struct signature *signature, struct node *node, struct pod *pod);
-/* The slot that change number i < t->n reserved; NULL: another kind of change. */
+/* The slot that change i (below t->n) reserved; NULL: the change is of another kind. */
 struct slot *trial_slot(const struct trial *t, size_t i);
-/* Removes the pod, which is charged to a node. The counts of its gang stay. */
+/* Removes the pod, which is charged to a node, from its node. Its gang's tallies do not change. */
 void trial_without_pod(struct trial *t, struct pod *pod);
 /* Removes the slot. */
 void trial_without_slot(struct trial *t, struct slot *slot);
 /* Adds an empty copy of the node. */
 struct node *trial_with_node(struct trial *t, const struct node *like);
 
+/* Reverts all changes since the mark. */
 void trial_back(struct trial *t, struct trial_mark mark);
-/* Keeps the reserved slots and ends the trial, which must have no other changes. */
+/* Keeps the reserved slots. The trial must have no other changes. Call trial_end() afterwards. */
 void trial_keep(struct trial *t);
-/* Reverts all changes that were not kept. */
+/* Ends the trial. Reverts all changes that were not kept. */
 void trial_end(struct trial *t);
 
 #endif

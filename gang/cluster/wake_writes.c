@@ -4,7 +4,7 @@
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/timers.h"
 
-/* A wake write that may be lost is repeated after growing pauses. */
+/* The pauses after which a wake write is repeated. */
 #define REWRITE_FIRST (10 * USEC_PER_SEC)
 #define REWRITE_MOST  (300 * USEC_PER_SEC)
 
@@ -16,7 +16,7 @@ void wake_write_over(struct gang_core *core, struct pod *pod)
 
 void wake_write_seen(struct gang_core *core, struct pod *pod)
 {
-    if (pod->wake_writes) { /* late: a repeat was due */
+    if (pod->wake_writes) { /* TIMER_WAKE_WRITE may have marked it as asleep again */
         pod_reject(core, pod, false);
         unblock_pod(pod);
     }

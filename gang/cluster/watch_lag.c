@@ -22,6 +22,6 @@ void take_watch(struct gang_core *core, enum gang_watch of, bool behind)
         return;
     core->follows_since = core->now;
     list_for_each (gang, &core->open, struct gang, in_open)
-        if (gang->n_held) /* its held calls may now be enough for the express lane */
+        if (gang->n_held) /* the lag may have kept it off the express lane */
             gang_touch(core, gang);
 }

@@ -7,9 +7,9 @@
 
 #include "gang/cluster/lookup.h"
 
-/* A watch fell behind or caught up. */
+/* The watch fell behind (true) or caught up. */
 void take_watch(struct gang_core *core, enum gang_watch of, bool behind);
-/* Why the cluster cache may be out of date, as text; NULL: it is current. */
+/* The watch that is behind, as text; NULL: none, so the cluster cache is up to date. */
 const char *watch_lag_doubt(const struct gang_core *core);
 
 #endif

@@ -4,7 +4,8 @@
 #include "base/hash.h"
 #include "gang/cluster/lookup.h"
 
-/* A factor of 0.8 to 1.2, derived from the gang and the attempt: the same in every replay. */
+/* Multiplies t by 0.8 to 1.2. The factor depends on the gang and the attempt, so it is the same in
+ * each replay of a recording. */
 static usec_t jittered(const struct gang *gang, usec_t t)
 {
     uint64_t h = hash_u64(hash_text(HASH_START, gang->head->key), (uint64_t)gang->attempts);

@@ -20,16 +20,16 @@
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)
 #define RETRY_MAX   (5 * USEC_PER_SEC)
-/* The API server gives up a request after 60 s (its --request-timeout): after this time the Binding
- * can no longer succeed. */
+/* After this time, a Binding can no longer succeed, because the API server ends each request after
+ * 60 s (--request-timeout). */
 #define BINDING_OVER (90 * USEC_PER_SEC)
-/* How long the same Binding is sent again: an admission webhook may answer 5xx every time. */
+/* How long the same Binding is sent again. An admission webhook may answer 5xx every time. */
 #define RESEND_LIMIT (300 * USEC_PER_SEC)
 
 /*
- * While its gang commits, a call waits until all results are in: each reply makes kube-scheduler
- * write an event, which would compete with the rest of the commit for the API server (measured:
- * 1,000 Bindings took 0.85 s instead of 0.55 s).
+ * While the gang commits, its calls are answered when all results are in. Each answer makes
+ * kube-scheduler write an event, and these writes would slow down the rest of the commit (measured:
+ * 0.85 s instead of 0.55 s for 1,000 Bindings).
  */
 static void bound(struct gang_core *core, struct pod *pod)
 {
@@ -59,8 +59,8 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     struct gang *gang = pod->gang;
     if (!gang)
         return;
-    /* The API server may refuse this node only (an admission policy): after two refusals the member
-     * is planned elsewhere. */
+    /* An admission policy may refuse this node only. So after two refusals, the member is planned
+     * elsewhere. */
     if (str_eq(pod->binding.refused_on, node->name))
         infeasible_node_add(core, gang, pod->signature, node);
     binding_refused(pod, node);
@@ -68,15 +68,16 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
     if (gang->refused_in != gang->commits || gang->state != GANG_COMMITTING)
-        emit_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
+        emit_event(core, gang, KUBE_EVENT_BIND_REFUSED,
+                   gang->reason.text); /* one for each commit */
     gang->refused_in = gang->commits;
-    /* Planned again at once: the next gang must not take the room that the member leaves. */
+    /* Plan the gang again in this step, before another gang takes the member's room. */
     if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
         gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
-/* The pod was not evicted in time: it is a member again, and its gang is completed with it. */
+/* The pod was not evicted in time, so it counts as a member again. */
 static void evict_over(struct gang_core *core, struct pod *pod)
 {
     binding_undone(pod, false);
@@ -95,14 +96,15 @@ static void read_pod(struct gang_core *core, struct pod *pod)
     fx_pod(core, GANG_READ_POD, pod, NULL);
 }
 
-/* The pod of the result, if its Binding is still open. */
+/* The pod of the result; NULL: it has no open Binding any more. */
 static struct pod *awaited(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = pod_by_uid(core, ev->result.uid);
     return pod && pod->charge == CHARGE_BINDING ? pod : NULL;
 }
 
-/* The pod was bound, the watch never showed it, and the API server no longer has it. */
+/* Removes a pod that was bound and that the watch never showed, if the API server does not have it
+ * any more. */
 static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = pod_by_uid(core, ev->result.uid);
@@ -160,7 +162,7 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
         break;
     default: /* still unbound, or the read failed */
         if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->binding.sent >= BINDING_OVER)
-            refused(core, pod, "it was sent, and the pod is still unbound 90 s later");
+            refused(core, pod, "90 s after it was sent, the pod is still unbound");
         else
             settle_later(core, pod);
     }
@@ -187,7 +189,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
             read_pod(core, pod);
         else if (pod->binding.undone)
             evict_over(core, pod);
-    } else if (pod->node) { /* bound by muster: it stays charged until it is deleted */
+    } else if (pod->node) { /* muster has bound it, so it stays charged while it exists */
         pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
         read_pod(core, pod);
     } else {

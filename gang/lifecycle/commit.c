@@ -66,7 +66,7 @@ void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
 {
     MUST(!pod->node && pod_counts(pod)); /* not bound yet, neither deleted nor failed */
     MUST(!pod->slot || pod->slot->node == node);
-    MUST(node->facts && !core->marks.paused); /* a node that exists; no trial is open */
+    MUST(node->facts && !core->marks.paused); /* the node exists, and no trial is open */
     hold_end(core, pod);
     if (pod->slot)
         slot_free(core, pod->slot); /* the reservation becomes the charge */
@@ -87,7 +87,7 @@ void bind_held(struct gang_core *core, struct gang *gang)
             begin_binding(core, slot->pod, slot->node);
 }
 
-/* Express lane: binds all members with a slot, though only some have a bind call. */
+/* In the express lane: binds all members with a slot, including those that are not at bind. */
 static void bind_planned(struct gang_core *core, struct gang *gang)
 {
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
@@ -110,7 +110,8 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         return;
     if (commit_waits(core, gang))
         return;
-    /* A doubt or a batch may end without a change of this gang: the state table needs a trigger. */
+    /* The reason to wait may have ended without a change of this gang, but the state table needs a
+     * trigger. */
     if (express || core->due.batch.node.pos)
         triggered(core, gang, TRIGGER_LOOK_AGAIN);
     core->stats.commits++;
@@ -122,5 +123,5 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         bind_planned(core, gang);
     else
         bind_held(core, gang);
-    MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* all needed members, or none */
+    MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* the commit includes all needed members */
 }

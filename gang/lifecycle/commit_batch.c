@@ -37,7 +37,7 @@ bool commit_waits(struct gang_core *core, const struct gang *gang)
         map_count(&core->calls) >= core->config.max_holds / 2)
         return false;
     usec_t end = open ? core->batch_end : core->now + wait_max(core);
-    /* The Bindings need time too before the hold ends. */
+    /* Leave time for the Bindings before the hold ends. */
     if (ends_by(gang, TIMER_HOLD, end + core->config.hold / 4) ||
         ends_by(gang, TIMER_ATTEMPT, end + LINGER))
         return false;
@@ -55,7 +55,8 @@ void commit_for_room(struct gang_core *core)
     timer_set(core, &core->due.batch, core->now);
 }
 
-/* reconcile() commits the gangs at the end of this step, if they are still complete. */
+/* Touches the gangs that wait. reconcile() then commits them in this step, if they are still
+ * complete. */
 void batch_timer_fired(struct gang_core *core)
 {
     usec_t due = batch_due(core);

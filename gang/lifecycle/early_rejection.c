@@ -10,18 +10,19 @@
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/backoff.h"
 
+/* How long kube-scheduler may take to call filter for a planned member, in holds. */
 #define UNASKED_HOLDS 3
 
 /* ---- turns in kube-scheduler's queue ---- */
 
-/* Whatever `t` proves about turns that have passed, `than` proves too. */
+/* Whether `than` shows everything that `t` shows about turns that have passed. */
 static bool covered_by(const struct turn *t, const struct turn *than)
 {
     return t->priority >= than->priority && t->queued <= than->queued;
 }
 
-/* Filter is called for the pod now. The table drops entries that a newer one covers; a lost entry
- * only delays a rejection. */
+/* Adds an entry for the filter call, and drops entries that it covers. If the table is full, drops
+ * the oldest entry, which only delays an early rejection. */
 static void note_turn(struct gang_core *core, const struct pod *pod)
 {
     struct turn now = {pod->facts->priority, pod->queue.joined, core->now};
@@ -29,14 +30,14 @@ static void note_turn(struct gang_core *core, const struct pod *pod)
     for (size_t i = 0; i < core->n_turns; i++)
         if (!covered_by(&core->turns[i], &now))
             core->turns[n++] = core->turns[i];
-    if (n == TURNS_MAX) /* the first is the oldest */
+    if (n == TURNS_MAX) /* the first entry is the oldest */
         memmove(core->turns, core->turns + 1, --n * sizeof *core->turns);
     core->turns[n++] = now;
     core->n_turns = n;
     core->asked_at = core->now;
 }
 
-/* Since then filter was called for a pod behind this one in the queue. */
+/* Whether filter was called, after `since`, for a pod that was behind this pod in the queue. */
 static bool turn_has_passed(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
     for (size_t i = 0; i < core->n_turns; i++) {
@@ -48,7 +49,8 @@ static bool turn_has_passed(const struct gang_core *core, const struct pod *pod,
     return false;
 }
 
-/* kube-scheduler has called filter or refused the pod since then, and makes no calls now. */
+/* Whether kube-scheduler works, but has nothing to do: after `since` it called filter for some pod
+ * or refused this pod, and it has made no call for one config.hold. */
 static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
     bool running = core->asked_at >= since || pod->queue.early_rejections;
@@ -73,7 +75,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     pod->rejected_early = pod->missed = true;
     queue_early_rejections_over(pod);
     slot_release(core, pod->slot, REASON_REJECTED_EARLY);
-    if (pod->nominated) /* most likely unschedulable in kube-scheduler's queue again */
+    if (pod->nominated) /* kube-scheduler has tried it, so it probably sleeps again */
         pod_reject(core, pod, true);
     nominate(core, pod, NULL);
     pod_timer_set(core, pod, TIMER_REJECTED_EARLY, core->now + gang_pause(core, gang));
@@ -102,7 +104,7 @@ void early_rejection_end(struct gang_core *core, struct pod *pod)
     gang_touch(core, pod->gang);
 }
 
-/* The gang depends on its plan, and the member has a slot in it and is not at bind. */
+/* Whether the member's gang waits for it: it has a slot and is not at bind. */
 static bool is_planned(const struct pod *pod)
 {
     return pod->slot && !pod->held &&
@@ -116,7 +118,7 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
     bool cleared = ours && !now->nominated, changed = now->said != old->said;
     if (!cleared && !changed)
         return;
-    if (queue_wrote(pod)) /* the result of a filter call */
+    if (queue_wrote(pod)) /* it is the result of a filter call */
         return;
     if (!is_planned(pod) || now->node || !(cleared || now->said_alone))
         return;
@@ -128,13 +130,13 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-/* ---- members that filter is not called for ---- */
+/* ---- members without a filter call ---- */
 
 static bool is_rejected_early(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
     if (!pod || !is_planned(pod) || pod->wake_writes || gate_is_closed(pod))
-        return false; /* it may be unschedulable, or not queued yet */
+        return false; /* it may still sleep, or may not be in the queue yet */
     usec_t since = pod->queue.joined > slot->made ? pod->queue.joined : slot->made;
     usec_t wait = (pod->queue.early_rejections ? 1 : UNASKED_HOLDS) * core->config.hold;
     if (pod->sent && wait < pod_busy_time(pod))

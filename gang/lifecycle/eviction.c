@@ -8,12 +8,12 @@
 #include "gang/cluster/timers.h"
 #include "gang/messages/status_and_events.h"
 
-/* How long a PodDisruptionBudget may delay an eviction. */
+/* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 
 static void evict(struct gang_core *core, struct pod *pod)
 {
-    MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster bound it */
+    MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster has bound it */
     fx_pod(core, GANG_EVICT, pod, NULL);
     binding_undone(pod, true);
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);

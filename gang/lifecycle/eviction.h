@@ -7,7 +7,8 @@
 
 #include "gang/cluster/core.h"
 
-/* Evicts the pods that the gang's last commit has bound, if a controller creates them again. */
+/* Evicts the members that the gang's last commit has bound, if they have a controller, which
+ * creates them again. */
 void evict_failed_commit(struct gang_core *core, struct gang *gang);
 
 #endif

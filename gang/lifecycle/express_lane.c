@@ -14,7 +14,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
 
-/* kube-scheduler counts room on the node for a nominated pod that muster has no reservation for. */
+/* Whether kube-scheduler counts room on the node for a nominated pod that has no slot there. */
 static bool has_nominated_room(const struct slot *slot)
 {
     list_for_each (pod, &slot->node->nominated, struct pod, in_nominated)
@@ -23,7 +23,7 @@ static bool has_nominated_room(const struct slot *slot)
     return false;
 }
 
-/* Doubts that end once the watch shows all members, without muster's gate. */
+/* Doubts that end when the watch shows all members, without muster's gate. */
 static const char *early_doubt(const struct gang_core *core, const struct slot *slot)
 {
     struct pod *pod = slot->pod;
@@ -36,7 +36,7 @@ static const char *early_doubt(const struct gang_core *core, const struct slot *
     return NULL;
 }
 
-/* A pod on the node has rules that muster cannot read. */
+/* Whether a pod on the node has rules that muster cannot read. */
 static bool holds_invalid(const struct gang_core *core, const struct node *node)
 {
     if (!core->n_invalid)
@@ -47,6 +47,7 @@ static bool holds_invalid(const struct gang_core *core, const struct node *node)
     return false;
 }
 
+/* Doubts about the slot of an existing member. */
 static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
@@ -54,14 +55,14 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     if (wrong)
         return wrong;
     if (pod->pinned || pod->binding.refused_on)
-        return "a member has been to bind before";
+        return "a member was at bind before";
     const char *shared_hostname = shared_hostname_doubt(core, pod);
     if (shared_hostname)
         return shared_hostname;
     if (pod->facts->inexact)
         return pod->facts->inexact;
     if (pod->facts->n_spreads)
-        return "topology spread, which pods that come meanwhile may change";
+        return "topology spread, which other pods may change until the members are bound";
     if ((slot->unoffered && !pod->held) ||
         node_is_infeasible(core, slot->gang, slot->signature, slot->node))
         return "kube-scheduler did not offer a planned node";
@@ -70,14 +71,14 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     if (holds_invalid(core, slot->node))
         return "a pod on a planned node has rules that muster does not read";
     if (slot_has_anti_affinity_conflict(slot) || signature_refusal(slot->signature, slot->node))
-        return "a planned node has changed";
+        return "a planned node has changed since the plan was made";
     return NULL;
 }
 
 const char *gang_parity_doubt(const struct gang_core *core, const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        return parity_doubt(core, pod); /* slot_doubt() checks members of other namespaces */
+        return parity_doubt(core, pod); /* slot_doubt() checks the other members */
     return NULL;
 }
 
@@ -86,7 +87,7 @@ static const char *gang_doubt(const struct gang_core *core, const struct gang *g
     const char *wrong = gang_parity_doubt(core, gang);
     if (wrong)
         return wrong;
-    return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
+    return gang->state == GANG_PLANNED ? NULL : "the gang is partly bound or has no plan";
 }
 
 /* Doubts about the members that exist. */
@@ -97,7 +98,7 @@ static const char *members_doubt(const struct gang_core *core, const struct gang
         if (doubt)
             return doubt;
     }
-    /* Last, because it may check many pods, each time a member comes to bind. */
+    /* This comes last, because it may check many pods whenever a member comes to bind. */
     int64_t left = COVERAGE_COST_MAX;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         const char *doubt = slot->pod ? wide_anti_affinity_doubt(core, slot->pod, &left) : NULL;
@@ -129,8 +130,9 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
     return members_doubt(core, gang);
 }
 
-/* kube-scheduler may have filtered the pod before it saw an unasked Binding on the node. After a
- * difference closed the lane, muster's own rules refuse pods only as long as this is possible. */
+/* Whether kube-scheduler may have filtered the pod before it saw a Binding that muster sent to the
+ * node without a bind call. After a difference has closed the lane, muster's predicates may be
+ * wrong, so they refuse pods only while this is possible. */
 static bool may_be_unseen(const struct gang_core *core, const struct node *node,
                           const struct pod *pod)
 {

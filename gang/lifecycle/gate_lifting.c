@@ -13,14 +13,16 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
 
-/* A gang is shown to an autoscaler when it has lacked only room for this long, */
+/* A gang is shown to an autoscaler when it has lacked only room for this time. */
 #define SHOW_AFTER (10 * USEC_PER_SEC)
-/* as long as fewer pending pods than this are ungated: each costs kube-scheduler its tries.
- * Namespaces share the limit; one gang of each is shown in any case. */
+/* How many pending pods may be visible, which means without a gate, because kube-scheduler tries
+ * each of them again and again. Namespaces share this limit, but each may show one gang in any
+ * case. */
 #define SHOWN_MAX  512
 #define SHOW_AGAIN USEC_PER_SEC
 
-/* Expected members may never come, and removing a gate is final: it waits for all members. */
+/* While members are expected, the gates stay: removing a gate is final, and these members may never
+ * come. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang *gang = pod->gang;
@@ -31,7 +33,7 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod)
     return passes_singly(gang) || gang->shown || (pod->slot && !gang->expecting);
 }
 
-/* A repeated write includes the nomination: the first one may have been lost. */
+/* A repeated request includes the nomination again, because the first one may have been lost. */
 static void lift(struct gang_core *core, struct pod *pod)
 {
     bool steered = pod->slot && core->config.steering != GANG_STEER_NEVER;
@@ -47,8 +49,9 @@ static void lift(struct gang_core *core, struct pod *pod)
     gate_asked(core, pod);
 }
 
-/* `due`: TIMER_GATE has fired. It runs from the write until the watch shows it, and before an
- * ungrouped pod gets its reason. */
+/* Removes the pod's gate if it opens, or reports the reason of an ordinary pod. `due`: TIMER_GATE
+ * has fired. The timer runs while the watch does not show a requested removal, and for NOTICE_DELAY
+ * before the reason of an ordinary pod is reported. */
 static void check_gate(struct gang_core *core, struct pod *pod, bool due)
 {
     bool timed = pod_timer_is_set(pod, TIMER_GATE);
@@ -76,7 +79,7 @@ void gate_timer_fired(struct gang_core *core, struct pod *pod)
 {
     if (pod->facts->gated && pod->node) { /* the watch lags; the Binding may still be refused */
         gate_asked(core, pod);
-    } else if (pod->gang) { /* at the end of the step: the member may lose its slot in it */
+    } else if (pod->gang) { /* check at the end of the step, when its slot is certain */
         triggered(core, pod->gang, TRIGGER_LOOK_AGAIN);
         gang_touch(core, pod->gang);
     } else if (core->synced && !core->stopping) {
@@ -84,10 +87,9 @@ void gate_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* Members that came after the others got their reason get it too. */
 void gates_of(struct gang_core *core, struct gang *gang)
 {
-    bool unreported = false;
+    bool unreported = false; /* a gated member came after the others got their reason */
     if (!gang->root->t.closed || core->stopping)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -101,7 +103,7 @@ void gates_of(struct gang_core *core, struct gang *gang)
 
 /* ---- for an autoscaler ---- */
 
-/* More nodes could help. */
+/* Whether more nodes could help. */
 static bool is_room(enum gang_reason_code code)
 {
     return code == REASON_NOT_ENOUGH_RESOURCES || code == REASON_NO_MATCHING_NODE ||
@@ -122,10 +124,10 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
         timer_set(core, &core->due.show, core->now + SHOW_AGAIN);
 }
 
-/* Pods that wait without a gate, all and by namespace. */
+/* Plannable members that have no gate any more, of gangs without a plan. */
 struct visible_pods {
     int visible;
-    struct map by_ns; /* namespace -> pods + 1, of those that have gated gangs too */
+    struct map by_ns; /* namespace -> number of such pods + 1 */
 };
 
 static int visible_of(const struct visible_pods *s, const struct gang *gang)
@@ -140,7 +142,7 @@ static void add_visible(struct visible_pods *s, const struct gang *gang, int pod
     map_set(&s->by_ns, gang->head->ref.ns, (void *)((uintptr_t)(visible_of(s, gang) + pods) + 1));
 }
 
-/* Gated gangs that wait for room, in the order of gangs. */
+/* The gated gangs that lack only room, in the order of gangs. Also counts visible pods. */
 static struct gang **gated_gangs(const struct gang_core *core, size_t *ret_n,
                                  struct visible_pods *s)
 {
@@ -161,15 +163,16 @@ static struct gang **gated_gangs(const struct gang_core *core, size_t *ret_n,
     return list;
 }
 
-/* A namespace without visible pods may show one gang; the others show pods up to their share. */
+/* A namespace without visible pods may show one gang. Other namespaces may show pods up to `share`.
+ */
 static bool may_show(const struct visible_pods *s, const struct gang *gang, int share)
 {
     int own = visible_of(s, gang);
     return own == 0 || (s->visible < SHOWN_MAX && own < share);
 }
 
-/* In the order of gangs, so that the autoscaler adds nodes for the first ones; a second round uses
- * what the shares leave. */
+/* Shows gangs in their order, so that the autoscaler adds nodes for the first ones. The first round
+ * gives each namespace its share, and the second round uses what is left. */
 void gates_show(struct gang_core *core)
 {
     size_t n;

@@ -6,16 +6,16 @@
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/earmark.h"
 
-/* How long an unfinished commit comes first. A longer time would reward tenants whose commits never
- * finish. */
+/* How long a gang with an unfinished commit goes first. With a longer time, tenants could gain from
+ * commits that never finish. */
 #define FIRST_LIMIT (300 * USEC_PER_SEC)
-/* How long after a start Bindings from before it may still take effect. */
+/* How long after a start of muster a Binding from before it may still take effect. */
 #define RESTART_WINDOW (90 * USEC_PER_SEC)
 
 void partial_commit_begin(struct gang_core *core, struct gang *gang, usec_t since)
 {
     if (gang->partial_since)
-        return; /* completes an earlier commit */
+        return; /* the gang continues an earlier commit */
     gang->partial_since = since > 0 ? since : 1;
     gang->partial_first = core->now < since + FIRST_LIMIT;
     if (gang->partial_first)
@@ -41,9 +41,10 @@ void partial_commit_first_over(struct gang_core *core, struct gang *gang)
 }
 
 /*
- * Bindings of a commit carry a mark, and the pod's condition has the time of each. Anyone who may
- * write annotations can forge the mark, so only pods that were bound within FIRST_LIMIT of a start
- * of muster count, and the mark gains no more than the first place until then.
+ * The Bindings of a commit carry a mark (GANG_COMMIT_MARK), and the pod's condition has the time of
+ * its Binding. A user who may write annotations can forge the mark. So a mark counts only after a
+ * start of muster, and only if the pod was bound within FIRST_LIMIT before. A forged mark gains the
+ * first position in the order for this time.
  */
 void partial_commit_find(struct gang_core *core, struct gang *gang)
 {

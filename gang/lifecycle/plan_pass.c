@@ -9,14 +9,18 @@
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/lifecycle/reconcile.h"
 #include "gang/lifecycle/steering.h"
+#include "gang/messages/queue_text.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"
 #include "gang/plan/shortage.h"
+#include "gang/plan/turns.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
+#include "gang/queue/fair_share.h"
 
-/* Sets why the gang waits. Takes the text and the help text, which may be NULL. */
+/* Sets the reason, and reports a new code. The gang owns the texts from now on; help may be NULL.
+ */
 static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
                     char *text, char *help)
 {
@@ -26,7 +30,7 @@ static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_
     gang_touch(core, gang);
     if (!first)
         return;
-    emit_event(core, gang, true, "Unschedulable", gang->reason.text);
+    emit_event(core, gang, KUBE_EVENT_WAITS, gang->reason.text);
     timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
@@ -37,12 +41,13 @@ static void steer_placed(struct gang_core *core, const struct gang *gang)
             steer(core, slot->pod);
 }
 
+/* Planning has succeeded. */
 static void announce(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_made++;
     gates_note(core, gang, REASON_NONE);
     early_rejection_watch(core, gang);
-    if (gang->state == GANG_COMMITTING) { /* a plan for refused members; the commit goes on */
+    if (gang->state == GANG_COMMITTING) { /* the plan is for refused members; the commit goes on */
         gang_touch(core, gang);
         steer_placed(core, gang);
         return;
@@ -61,16 +66,23 @@ static void announce(struct gang_core *core, struct gang *gang)
     steer_placed(core, gang);
 }
 
-/* Reports the members' shortage. minResources that are not free are reported if there is no
- * shortage, and beside it if they exceed what the members need. */
+/* Reports the members' shortage. minResources that are not free are reported only if the members
+ * have no shortage, or if they exceed what the members need. */
 static void explain_failure(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
     const struct shortage *s = &o->shortage;
     const struct min_short *below = &o->below;
     if (gang->state == GANG_BACKED_OFF || gang->state == GANG_COMMITTING || !o->code)
-        return; /* the reason is set already, or there is none */
-    cleanup_free char *min =
-        below->group ? reason_min_resources(below->group, below->min, below->room) : NULL;
+        return; /* the gang keeps its reason, or there is none */
+    if (o->refusal) {
+        explain(core, gang, o->code, reason_queue(gang, o->code), NULL);
+        return;
+    }
+    if (s->queue.queue) {
+        explain(core, gang, o->code, reason_queue_short(core, gang, &s->queue), NULL);
+        return;
+    }
+    cleanup_free char *min = below->group ? reason_min_resources(below) : NULL;
     if (!s->culprit) {
         explain(core, gang, o->code, STEAL(min), NULL);
         return;
@@ -97,45 +109,51 @@ static void attempt(struct gang_core *core, struct gang *gang)
     if (o.result == PLAN_MADE)
         announce(core, gang);
     if (o.result == PLAN_MADE || o.result == PLAN_STANDS)
-        nominations_clear(core, gang); /* of extras that have lost their place */
+        nominations_clear(core, gang); /* of extras that have lost their slots */
     else if (o.result == PLAN_FAILED)
         announce_failure(core, gang, &o);
 }
 
-/* The shortage cache shows that planning would fail again: the gang is not tried. */
+/* Whether the shortage cache shows that planning would fail again. */
 static bool waits_still(struct gang_core *core, struct gang *gang)
 {
     if (!plan_still_fails(core, gang))
         return false;
-    gates_note(core, gang, shortage_code(&gang->marks.full->fill.shortage));
+    gates_note(core, gang,
+               gang->marks.queue_full ? REASON_QUEUE_LIMIT
+                                      : shortage_code(&gang->marks.full->fill.shortage));
     return true;
 }
 
-/* With strict order no gang passes the first one that waits. */
+/* Whether the gang must wait for gangs ahead of it: with strict order, or in a queue that is first
+ * in, first out. */
 static bool is_behind(struct gang_core *core, struct gang *gang)
 {
-    if (!core->config.strict_order || !gang_respects_earmark(core, gang) || gang->n_slots)
+    bool strict = core->config.strict_order && gang_respects_earmark(core, gang) && !gang->n_slots;
+    if (!strict && !turns_blocker(core, gang))
         return false;
     plan_not_due(core, gang, /* had_room= */ false);
     gates_note(core, gang, REASON_BEHIND);
-    if (gang->state == GANG_PLANNED) /* it has lost its slots */
+    if (gang->state == GANG_PLANNED) /* it has lost its plan */
         gang_enter(core, gang, gang_without_plan(gang));
     if (gang->state != GANG_BACKED_OFF && !gang->expecting)
-        explain(core, gang, REASON_BEHIND, reason_behind(gang), NULL);
+        explain(core, gang, strict ? REASON_BEHIND : REASON_QUEUE_BEHIND,
+                strict ? reason_behind(gang) : reason_queue_behind(gang), NULL);
     return true;
 }
 
 /*
- * Planning in a step ends with the gang that exceeds config.plan_work. However many gangs are due
- * and whatever their rules cost, a call waits for the work of one step and one gang at most.
+ * Planning in a step ends with the gang that exceeds config.plan_work. So a call waits at most for
+ * this work and for one more gang, no matter how many gangs are due and what their rules cost.
  */
 void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
+    shares_update(core);
     plans_due(core, &due);
-    for (size_t i = 0; i < due.n; i++)
-        if (!waits_still(core, due.items[i]) && !plan_defer(core, due.items[i]) &&
-            !is_behind(core, due.items[i]))
-            attempt(core, due.items[i]);
-    free(due.items);
+    struct turns turns = turns_begin(core, due);
+    for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)
+        if (!waits_still(core, gang) && !plan_defer(core, gang) && !is_behind(core, gang))
+            attempt(core, gang);
+    turns_end(&turns);
 }

@@ -7,7 +7,7 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Plans every gang that may have become feasible, in order. */
+/* Plans the gangs that are due, in their order. The rest may be deferred, see plan_defer(). */
 void plan_pass(struct gang_core *core);
 
 #endif

@@ -13,6 +13,7 @@
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
@@ -53,11 +54,12 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     pod_free(core, pod);
 }
 
-/* Brings the ledger in line with the node in the pod's facts. */
+/* Charges the pod to the node in its facts, or releases its slot, and answers its call. */
 static void settle_charge(struct gang_core *core, struct pod *pod)
 {
     const char *on = pod->facts->node;
-    const struct node *asked = pod->slot ? pod->slot->node : pod->node; /* of its bind call */
+    const struct node *asked =
+        pod->slot ? pod->slot->node : pod->node; /* its call names this node */
     bool as_asked = on && asked && strcmp(on, asked->name) == 0;
     if (pod_is_finished(pod)) {
         lose_slot(core, pod);
@@ -66,7 +68,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         pod_reject(core, pod, false);
         struct node *node = node_get(core, on);
         if (pod->slot && pod->slot->node == node) {
-            hold_end(core, pod); /* the slot becomes the charge, the call is answered below */
+            hold_end(core, pod); /* the slot becomes the charge; the call is answered below */
             slot_free(core, pod->slot);
         }
         lose_slot(core, pod);
@@ -78,7 +80,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod); /* deleted or gated after it was planned */
     }
     if (as_asked && !pod_is_finished(pod) && pod->gang && pod->gang->state == GANG_COMMITTING)
-        return; /* answered at the end of the commit, see bound() */
+        return; /* the call is answered at the end of the commit, see bound() */
     if (pod->call && (on || !pod_counts(pod)))
         reply_bind(core, pod,
                    as_asked ? ""
@@ -87,8 +89,9 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
 }
 
 /*
- * An event without a nomination may be older than muster's write of one. If the watch has shown
- * that nomination already and muster has written none since, kube-scheduler has cleared it.
+ * Whether new facts without a nomination mean that kube-scheduler has cleared it. They may also be
+ * older than muster's write. But if the watch has shown this nomination before, and muster has
+ * written none since, it was cleared.
  */
 static bool nomination_is_over(const struct pod *pod, const struct gang_pod_facts *old)
 {
@@ -96,13 +99,13 @@ static bool nomination_is_over(const struct pod *pod, const struct gang_pod_fact
            list_empty(&pod->wake.in_woken);
 }
 
-/* The pod is unbound and belongs to no gang: it needs only room. */
+/* Whether the pod is unbound, an ordinary pod and waits for no PodGroup. */
 static bool is_ungrouped_pending(const struct pod *pod)
 {
     return !pod->gang && !pod->node && !pod_unlinked(pod->facts);
 }
 
-/* What has changed between a member's old and new facts. */
+/* The trigger for the change from a member's old facts to its new facts. */
 static enum gang_trigger trigger_of(const struct gang_pod_facts *old,
                                     const struct gang_pod_facts *now)
 {
@@ -134,9 +137,9 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     rule_labels_add(core, facts);
     rule_labels_remove(core, old);
     if (pod->node)
-        node_pods_changed(core, pod->node); /* labels or deletionTimestamp may have changed */
+        node_pods_changed(core, pod->node); /* its labels or deletionTimestamp may have changed */
     if (pod->node && !gang_kvs_equal(&old->labels, &facts->labels))
-        node_changed(core, pod->node); /* rules between pods may have other results now */
+        node_changed(core, pod->node); /* rules between pods may allow more now */
     if (pod->slot)
         node_pods_changed(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
@@ -154,8 +157,10 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     pod_timer_stop(core, pod, TIMER_UNSEEN);
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
+    if (old->preemptible != facts->preemptible || !gang_ref_equal(&old->queue, &facts->queue))
+        queue_count_pod(core, pod);
     if (!str_eq(old->awaits_group, facts->awaits_group))
-        pod_reason_emitted(pod, REASON_NONE); /* the text is another one now */
+        pod_reason_emitted(pod, REASON_NONE); /* the pod needs the new text */
     gang_pod_facts_free(old);
 }
 
@@ -167,7 +172,7 @@ void on_pod_gone(struct gang_core *core, struct pod *pod)
 
 void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
 {
-    gone_forget(core, facts->uid); /* filter may have been ahead of the watch */
+    gone_forget(core, facts->uid);
     usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
     core->newest = latest > core->newest ? latest : core->newest;
     struct pod *pod = pod_by_uid(core, facts->uid);
@@ -177,16 +182,16 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
     }
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        if (other) /* deleted and created again; the watch skipped the deletion */
+        if (other) /* it was deleted and created again, and the watch has skipped the deletion */
             on_pod_gone(core, other);
         pod = pod_new(core, facts);
-        /* refused before muster started, possibly by muster itself */
+        /* before muster started, an earlier run may have refused it */
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
             filter_result_inherited(core, pod);
         if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)
-            block_pod(core, pod); /* the reservation that it was refused for may be gone */
+            block_pod(core, pod); /* the reservations of the earlier run are gone */
     } else {
         bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
         bool was_single = is_ungrouped_pending(pod);
@@ -196,14 +201,15 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
             (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
             gang_plan_again(pod->gang);
         if (pod->queue.rejected && !was_single && is_ungrouped_pending(pod))
-            block_pod(core, pod); /* refused while it was linked to a gang */
+            block_pod(core, pod); /* it was refused while it was linked to a gang */
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
     gate_touch(core, pod);
 }
 
-/* kube-scheduler does not filter pods that have a node or have finished. */
+/* Whether kube-scheduler may filter such a pod, and the number of unseen pods is below its bound.
+ */
 static bool may_learn(const struct gang_core *core, const struct gang_pod_facts *facts)
 {
     return core->n_unseen < UNSEEN_MAX && !facts->node && facts->phase == PHASE_PENDING &&

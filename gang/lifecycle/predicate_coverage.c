@@ -5,17 +5,19 @@
 #include "gang/cluster/lookup.h"
 #include "gang/inter_pod_rules.h"
 
-/* The pod is on a node, at bind, or let through by filter. */
+/* Whether the pod is on a node, is at bind, or has an open filter result. */
 static bool may_occupy_node(const struct gang_core *core, const struct pod *pod)
 {
     return pod->node || pod->call || filter_result_is_open(core, pod);
 }
 
-static const char conflict_text[] = "anti-affinity of another pod that is not over hosts";
+static const char conflict_text[] =
+    "another pod has anti-affinity over a domain that is not a host";
 
 static const char unchecked_text[] =
-    "anti-affinity that is not over hosts, of too many pods to look at";
+    "too many pods have anti-affinity over a domain that is not a host";
 
+/* In requirements and values. */
 static int64_t rule_cost(const struct gang_pod_facts *f)
 {
     size_t n = 1;
@@ -27,8 +29,8 @@ static int64_t rule_cost(const struct gang_pod_facts *f)
     return (int64_t)n;
 }
 
-/* Checks pods in core->marks.wide_anti_affinity with a number above *since, until one conflicts or
- * *left is used up; *since becomes the number of the last one without a conflict. */
+/* Checks the pods in core->marks.wide_anti_affinity with a number above *since, until one conflicts
+ * or *left is used up. Sets *since to the number of the last pod that did not conflict. */
 static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const struct pod *pod,
                                             uint64_t *since, int64_t *left)
 {
@@ -66,8 +68,7 @@ void wide_anti_affinity_recheck(struct pod *pod)
 const char *shared_hostname_doubt(const struct gang_core *core, const struct pod *pod)
 {
     bool concerned = pod->facts->n_anti_affinity || pod->facts->n_spreads || core->n_anti_affinity;
-    return core->n_shared_hostnames && concerned ? "two nodes with one " GANG_HOSTNAME
-                                                   ", which are two hosts here"
+    return core->n_shared_hostnames && concerned ? "two nodes have the same value of " GANG_HOSTNAME
                                                  : NULL;
 }
 

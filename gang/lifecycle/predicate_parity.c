@@ -14,31 +14,32 @@
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/messages/status_and_events.h"
 
-/* The time between the two comparisons, and from the last change of the node to the first. */
+/* The time between the two comparisons that confirm a difference, and between the last change of
+ * the node and the first of them. */
 #define CONFIRM_AFTER USEC_PER_SEC
-/* What ended muster's watches may have ended kube-scheduler's, whose retry pauses double too. It
- * may lag for twice as long again after muster has caught up, at most for client-go's longest pause
- * with jitter. */
+/* An outage may end the watches of kube-scheduler too, whose retry pauses also double. After muster
+ * has caught up, kube-scheduler may lag for KUBE_LAG_FACTOR times as long again. The limit is the
+ * longest pause of client-go, including jitter. */
 #define KUBE_LAG_FACTOR 2
 #define KUBE_LAG_MAX    (60 * USEC_PER_SEC)
-/* How many nodes may be compared per millisecond and at once: 1 % of the core thread's time. One
- * namespace may use half of what is allowed at once. */
+/* How many nodes may be compared per millisecond, which is 1 % of the core's time, and at once. One
+ * namespace may use half of NODES_MAX. */
 #define NODES_PER_MSEC 100
 #define NODES_MAX      200000
-/* This many requirements of selectors take as long as one node. */
+/* Comparing this many requirements and values of selectors takes as long as one node. */
 #define RULES_PER_NODE 8
-/* If a rule is missing, many nodes differ for many signatures: a few suspects of each are enough,
- * and those not seen for SUSPECT_LIMIT are replaced. */
+/* If muster lacks a rule, many nodes differ for many signatures. So a few suspects of each
+ * signature are enough, and a suspect that was not seen for SUSPECT_LIMIT may be replaced. */
 #define SUSPECTS_PER_SIGNATURE 8
 #define SUSPECT_LIMIT          (60 * USEC_PER_SEC)
-/* In this many namespaces, a difference is not caused by one tenant's pods. */
+/* If a rule differs in this many namespaces, the pods of one tenant are not the cause. */
 #define CLOSING_NAMESPACES 3
-/* Namespaces whose differences are recorded; if there are more, the lane is closed for all. */
+/* For how many namespaces differences are stored. If there are more, the lane is closed for all. */
 #define DIFFERENCES_MAX 64
 
 /* ---- pods that may be assumed ---- */
 
-/* Filter results are sorted by age; those that are no longer open are removed. */
+/* Whether any pod has an open filter result. Removes results that are no longer open. */
 static bool any_filter_result(struct gang_core *core)
 {
     list_for_each_safe (pod, &core->filter_results, struct pod, in_filter_results) {
@@ -51,6 +52,7 @@ static bool any_filter_result(struct gang_core *core)
 
 /* ---- muster's predicates ---- */
 
+/* For a topology spread: the smallest count on a host, and the number of hosts. */
 struct spread_sums {
     int64_t least, hosts;
 };
@@ -58,14 +60,17 @@ struct spread_sums {
 struct comparison {
     struct gang_core *core;
     const struct pod *pod;
-    uint64_t key, owner;      /* of suspects */
+    uint64_t key, owner;      /* see struct suspect */
     struct spread_sums *sums; /* by spread of the pod */
-    bool open;                /* a pod may be assumed on some node, and is not at bind yet */
+    bool open;                /* some pod may be assumed on any node, without a bind call yet */
 };
 
+/* Whether the predicates allow the node. OPEN: unknown, because kube-scheduler may count pods that
+ * muster does not know. */
 enum answer { OPEN, YES, NO };
 
-/* A pod is charged to the node that the watch does not show there yet: its Binding is open. */
+/* Whether a pod with an open Binding is charged to the node: the watch does not show it there yet.
+ */
 static bool has_open_binding(const struct node *node)
 {
     list_for_each (pod, &node->pods, struct pod, in_node)
@@ -114,7 +119,7 @@ static bool fits_charged(const struct node *node, const struct signature *signat
     return true;
 }
 
-/* A pod that is not charged yet may occupy the node. */
+/* Whether kube-scheduler may count a pod on the node that is not charged there. */
 static bool may_have_unseen_pod(const struct comparison *c, const struct node *node)
 {
     if (c->open || node->n_slots || has_open_binding(node))
@@ -148,7 +153,7 @@ static enum answer apply_rules(const struct comparison *c, const struct node *no
 
 /* ---- differences ---- */
 
-/* The last change on the node of something that the rules use. */
+/* When anything that the rules read last changed on the node; with a spread, on any node. */
 static usec_t touched_at(const struct comparison *c, const struct node *node)
 {
     return c->pod->facts->n_spreads ? c->core->marks.touched_at : node->marks.touched_at;
@@ -165,7 +170,8 @@ static bool same_suspect(const struct suspect *a, const struct suspect *b)
            a->as_of == b->as_of;
 }
 
-/* The newest suspect of the namespace with the most suspects, if it has more than `own` + 1. */
+/* The newest suspect of the namespace with the most suspects; NULL: no namespace has more than
+ * `own` + 1. */
 static struct suspect *suspect_to_replace(struct parity *m, int own)
 {
     struct suspect *found = NULL;
@@ -183,8 +189,8 @@ static struct suspect *suspect_to_replace(struct parity *m, int own)
     return found;
 }
 
-/* The entry for a suspect, new or existing; NULL: there are enough. A suspect that waits to be
- * confirmed is replaced only for a namespace that has fewer suspects. */
+/* Returns the entry of the suspect, new or existing; NULL: there is no place for it. A suspect is
+ * replaced only in favour of a namespace with fewer suspects. */
 static struct suspect *suspect_of(struct gang_core *core, const struct suspect *like)
 {
     struct suspect *place = NULL;
@@ -218,7 +224,7 @@ struct difference {
     uint32_t seen; /* a bit for each predicate */
 };
 
-/* Whether the rule concerns the pod. */
+/* Whether the rule applies to the pod. */
 static bool concerns(const struct gang_core *core, enum gang_predicate p, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
@@ -266,10 +272,10 @@ static void difference_note(struct gang_core *core, const struct pod *pod, enum 
         d = xcalloc(1, sizeof *d);
         *d = (struct difference){.text = xstrdup(text), .at = core->now};
         map_set(&m->differences, pod->facts->ns, d);
-        /* Without the express lane other extenders and plugins are allowed: they make differences
-         * that the pod's owner can do nothing about. */
+        /* Without the express lane, other extenders and plugins are allowed. They cause differences
+         * that the owner of the pod cannot change. */
         if (core->config.express_lane)
-            warn_pod(core, pod, "PredicateMismatch", text);
+            warn_pod(core, pod, KUBE_EVENT_MISMATCH, text);
     }
     if (d && !(d->seen & 1u << why)) {
         d->seen |= 1u << why;
@@ -297,11 +303,11 @@ static void count_difference(struct gang_core *core, const struct pod *pod, cons
 {
     core->stats.mismatches[why]++;
     cleanup_free char *text =
-        offered ? xasprintf("kube-scheduler offers node %s to pod %s/%s, which muster takes to be "
-                            "refused by %s",
+        offered ? xasprintf("kube-scheduler offers node %s for pod %s/%s, but muster's rule for %s "
+                            "excludes the node",
                             node->name, pod->facts->ns, pod->facts->name, gang_predicate_name(why))
-                : xasprintf("kube-scheduler does not offer node %s to pod %s/%s, for a reason that "
-                            "muster has no rule for",
+                : xasprintf("kube-scheduler does not offer node %s for pod %s/%s, but no rule of "
+                            "muster excludes the node",
                             node->name, pod->facts->ns, pod->facts->name);
     difference_note(core, pod, why, text);
 }
@@ -330,7 +336,8 @@ static void note_suspect(struct comparison *c, const struct node *node, enum gan
     count_difference(core, c->pod, node, why, offered);
 }
 
-/* Suspects of this signature that the call did not show again were caused by a lag. */
+/* Drops the suspects of this signature that the comparison has not found again. Their cause was
+ * that muster and kube-scheduler saw changes at different times. */
 static void drop_unconfirmed(struct comparison *c)
 {
     struct parity *m = &c->core->parity;
@@ -341,7 +348,8 @@ static void drop_unconfirmed(struct comparison *c)
 
 /* ---- the check ---- */
 
-/* Time earns credit for nodes to compare. The namespace that used it last leaves half to others. */
+/* Takes `cost` from the credit, which grows with time. False: there is not enough. The namespace of
+ * the last comparison must leave half of the credit to others. */
 static bool spend_credit(struct gang_core *core, uint64_t owner, int64_t cost)
 {
     struct parity *m = &core->parity;
@@ -357,7 +365,7 @@ static bool spend_credit(struct gang_core *core, uint64_t owner, int64_t cost)
     return true;
 }
 
-/* Neither muster's cache nor kube-scheduler's lags. */
+/* False: muster's cluster cache lags, or kube-scheduler's may lag. */
 static bool may_compare(const struct gang_core *core)
 {
     if (watch_lag_doubt(core))
@@ -367,10 +375,10 @@ static bool may_compare(const struct gang_core *core)
     return !core->follows_since || core->now - core->follows_since >= wait;
 }
 
-/* kube-scheduler and muster have the same version of the pod. */
+/* Whether the pod has the same rules in the call as in muster's cluster cache. */
 static bool same_pod(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
 {
-    if (!ev->pod) /* the watch has shown this version, or the pod was added by this call */
+    if (!ev->pod) /* this call has added the pod */
         return true;
     struct signature *signature = signature_of(core, ev->pod);
     bool same = signature == pod->signature && !ev->pod->inexact;

@@ -23,25 +23,27 @@
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"
+#include "gang/plan/queue_check.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_priority.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
 
-/* The timeout of a Recovering gang's plan, at least, in holds. */
+/* The shortest timeout of a Recovering gang's attempt, in holds. */
 #define RECOVERY_HOLDS 3
-/* How long members are expected after the first one at most, in config.assemble. */
+/* How long members are expected at most after the first one came, in config.assemble. */
 #define EXPECT_MAX 10
 
 /* ---- expected members ---- */
 
 /*
- * A controller creates pods one after the other. While the first member is young, missing members
- * are planned as copies of those in their unit, so that they go straight to a held bind instead of
- * being refused and woken. If a unit has no member, or members that differ, the missing ones are
- * unknown and not expected.
+ * A controller creates pods one after the other. So muster expects missing members for a while, and
+ * plans them as copies of the members in their unit. They can then go to bind at once, instead of
+ * being refused and woken. If a unit has no member, or different members, muster cannot know the
+ * missing ones and does not expect them.
  */
 static bool unit_is_known(const struct unit *unit)
 {
@@ -55,7 +57,7 @@ static bool missing_are_known(const struct unit *unit)
     if (unit_children_needed(unit) == 0)
         return unit_is_known(unit);
     if (unit_children_needed(unit) < unit->n_children || unit->n_children == 0)
-        return false; /* it is unknown which of the units will get members */
+        return false; /* any of the units below may get members */
     int below = 0;
     list_for_each (child, &unit->children, struct unit, in_parent) {
         if (!missing_are_known(child))
@@ -65,7 +67,7 @@ static bool missing_are_known(const struct unit *unit)
     return unit_lacks(unit, STAGE_EXISTS) <= below || unit_is_known(unit);
 }
 
-/* Each new member extends the time, up to EXPECT_MAX. */
+/* Each new member extends the time, until the limit EXPECT_MAX. */
 static usec_t end_of_expecting(const struct gang_core *core, const struct gang *gang)
 {
     usec_t till = gang->newest + core->config.assemble;
@@ -88,7 +90,7 @@ static struct slot *expected_slot(struct gang *gang, const struct pod *pod)
     return NULL;
 }
 
-/* Members without a slot take the slots of expected members. */
+/* Gives slots of expected members to members that exist now. */
 static void fill_expected(struct gang_core *core, struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -118,21 +120,21 @@ static void expect_members(struct gang_core *core, struct gang *gang)
     if (!gang->expecting)
         gang_plan_again(gang);
     gang->expecting = true;
-    /* Set each time: a new member extends it, and one after all others left starts it anew. */
+    /* The time changes with each new member. */
     timer_set(core, &gang->timers[TIMER_EXPECTED], end_of_expecting(core, gang));
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED) {
-        timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* earlier members backed off */
+        timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* the backoff was of earlier members */
         gang_enter(core, gang, GANG_ASSEMBLING);
     } else if (gang_lacks(core, gang, STAGE_PLANNED) > 0) {
-        gang_plan_again(gang); /* a slot was lost, or needed rose */
+        gang_plan_again(gang); /* a slot was lost, or the minimum was raised */
     }
 }
 
 /* ---- attempts ---- */
 
-/* The longest timeout of the gang's PodGroups. Any tenant may set it and hold reservations that
- * long, so schedule_timeout_max limits it. */
+/* The longest timeout of the gang's PodGroups. A tenant can keep reservations for this time, so
+ * schedule_timeout_max limits it. */
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
     usec_t t = 0;
@@ -143,7 +145,7 @@ static usec_t attempt_timeout(const struct gang_core *core, const struct gang *g
     return t <= 0 ? core->config.schedule_timeout : t < most ? t : most;
 }
 
-/* A member may only run on the node for which kube-scheduler has prepared its claims. */
+/* Whether an unbound member is pinned. */
 static bool has_pinned(const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -152,8 +154,8 @@ static bool has_pinned(const struct gang *gang)
     return false;
 }
 
-/* Pins last for one attempt. If a claim stays bound to a node (allocated, or being provisioned),
- * kube-scheduler offers that node alone in the next one. */
+/* Pins end with the attempt. If a claim is still tied to its node, kube-scheduler offers only this
+ * node in the next attempt. */
 static void unpin_members(struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -177,7 +179,7 @@ void begin_attempt(struct gang_core *core, struct gang *gang)
     gang->attempts++;
     usec_t limit = attempt_timeout(core, gang);
     if (gang->state == GANG_RECOVERING && limit < RECOVERY_HOLDS * core->config.hold)
-        limit = RECOVERY_HOLDS * core->config.hold; /* a short timeout does not delay recovery */
+        limit = RECOVERY_HOLDS * core->config.hold; /* a short timeout must not prevent recovery */
     timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + limit);
     begin_waiting(core, gang);
 }
@@ -193,7 +195,8 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     gang->starved = false;
 }
 
-/* Refused extras become blocked pods, which are woken; those above the maximum wait. */
+/* Extras that filter refused become blocked pods, which muster wakes. If the maximum is reached,
+ * they wait. */
 static void block_extras(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
@@ -222,30 +225,33 @@ static void enter_placed(struct gang_core *core, struct gang *gang)
     if (!gang->ever_scheduled)
         emit_scheduled(core, gang);
     gang_scheduled_once(gang, true);
-    /* Extras: those at bind are bound, those that filter let through keep their slots for a
-     * while. Those that were refused are scheduled one by one, and nothing else would wake them. */
+    /* Extras that are at bind are bound. Other extras with a slot keep it for one config.hold.
+     * Extras that were refused become blocked pods, because nothing else would wake them. */
     bind_held(core, gang);
     if (gang->n_slots)
         timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
-    nominations_clear(core, gang); /* of those that have lost their place */
+    nominations_clear(core, gang); /* of extras that have lost their slots */
     block_extras(core, gang);
 }
 
 /*
- * No cluster state would let the gang be planned: it waits for a change of its own facts, in state
- * Assembling, or Recovering if some members are bound.
+ * The gang cannot be planned, no matter how much room there is. It waits for a change of its own
+ * facts, in the state Assembling, or Recovering if some members are bound.
  */
 static void wait_for_facts(struct gang_core *core, struct gang *gang, enum gang_state state,
                            enum gang_reason_code code, char *text)
 {
     bool changed = reason_set(gang, code, text);
-    bool wrong =
-        code == REASON_GROUP_INVALID || code == REASON_NOT_UNIFORM || code == REASON_MEMBER_INVALID;
-    if (changed && wrong) /* the user must change something: one event on the object */
-        emit_event(core, gang, true, gang_reason_name(code), gang->reason.text);
+    enum gang_kube_event event = code == REASON_GROUP_INVALID    ? KUBE_EVENT_GROUP_INVALID
+                                 : code == REASON_NOT_UNIFORM    ? KUBE_EVENT_NOT_UNIFORM
+                                 : code == REASON_MEMBER_INVALID ? KUBE_EVENT_MEMBER_INVALID
+                                                                 : KUBE_EVENT_MAX;
+    if (changed &&
+        event != KUBE_EVENT_MAX) /* one event on the object, because the user must change it */
+        emit_event(core, gang, event, gang->reason.text);
     gang->halted = true;
     gates_note(core, gang, code);
-    plan_drop(core, gang, code);
+    plan_drop(core, gang, REASON_NONE); /* held calls get the text that reason_set() stored */
     end_expecting(core, gang);
     end_attempt(core, gang);
     nominations_clear(core, gang);
@@ -254,7 +260,8 @@ static void wait_for_facts(struct gang_core *core, struct gang *gang, enum gang_
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
-/* The parts made by labels may need more members in total than the maximum allows. */
+/* The unit of a PodGroup that needs more members than its maximum allows; NULL: none. New parts of
+ * a subgroup add to the needed members. */
 static const struct unit *needs_beyond_maximum(const struct gang *gang)
 {
     list_for_each (group, &gang->groups, struct group, in_gang) {
@@ -265,7 +272,7 @@ static const struct unit *needs_beyond_maximum(const struct gang *gang)
     return NULL;
 }
 
-/* Why no cluster state would let the gang be planned; NULL: no reason. */
+/* Why muster refuses the gang, as text, and the code; NULL: it does not. */
 static char *refusal(const struct gang *gang, enum gang_reason_code *code)
 {
     *code = REASON_GROUP_INVALID;
@@ -276,7 +283,7 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
         if (!group->facts)
             return reason_missing(group);
     if (gang->root->t.bound + gang->root->t.binding > 0)
-        return NULL; /* too late to refuse the gang: a new member is an extra */
+        return NULL; /* some members are bound, so later members are not compared */
     *code = REASON_NOT_UNIFORM;
     const struct pod *first = NULL;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -289,14 +296,14 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
     return NULL;
 }
 
-/* All results of the commit are in, and the needed set is not bound. */
+/* All results of the commit are in, and the quorum is not bound. */
 static void commit_failed(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     if (core->config.evict_on_failed_commit)
         evict_failed_commit(core, gang);
     bool refused = gang->reason.code == REASON_BIND_REFUSED;
     if (t->bound == 0 && refused && unit_lacks(gang->root, STAGE_REACHABLE) <= 0)
-        back_off(core, gang); /* every single Binding was refused */
+        back_off(core, gang); /* every Binding was refused */
 }
 
 static enum gang_reason_code why_unreachable(const struct tally *t)
@@ -306,7 +313,7 @@ static enum gang_reason_code why_unreachable(const struct tally *t)
                                : REASON_FOREIGN_SCHEDULER;
 }
 
-/* The gang is partly bound: another attempt, with the rest of the plan or a new one. */
+/* The gang is partly bound. It continues with the rest of its plan, or with a new plan. */
 static void recover(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
@@ -318,7 +325,7 @@ static void recover(struct gang_core *core, struct gang *gang)
         begin_attempt(core, gang);
 }
 
-/* There are enough plannable members. */
+/* There are enough plannable members. some: some members are bound. */
 static void wait_for_plan(struct gang_core *core, struct gang *gang, const struct tally *t,
                           bool some)
 {
@@ -330,10 +337,10 @@ static void wait_for_plan(struct gang_core *core, struct gang *gang, const struc
         gang_plan_again(gang);
     }
     if (gang->n_slots && gang->n_slots < t->plannable)
-        gang_plan_again(gang); /* a slot was lost or a member added: complete the plan */
+        gang_plan_again(gang); /* a slot was lost or a member is new, so complete the plan */
 }
 
-/* A member that needs a place and has rules that muster cannot read. */
+/* An unbound member that muster cannot read completely; NULL: none. */
 static const struct pod *invalid_member(const struct gang_core *core, const struct gang *gang)
 {
     if (!core->n_invalid)
@@ -344,14 +351,14 @@ static const struct pod *invalid_member(const struct gang_core *core, const stru
     return NULL;
 }
 
-/* The gang lacks bound members: waits for facts, for members or for a plan, or recovers. */
+/* The quorum is not bound. The gang waits for facts, members or a plan, or it recovers. */
 static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     if (t->binding && gang->state == GANG_COMMITTING)
-        return; /* decided when the last result is in */
+        return; /* decide when the last result is in */
     if (gang->state == GANG_COMMITTING) {
         commit_failed(core, gang, t);
-        gang_count(core, gang); /* without evicted members */
+        gang_count(core, gang); /* without members that are being evicted */
     }
     bool some = t->bound + t->binding > 0;
     if (some)
@@ -368,7 +375,7 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
     if (gang->expecting)
         fill_expected(core, gang);
     end_expecting(core, gang);
-    gang_count(core, gang); /* the slots */
+    gang_count(core, gang); /* the slots may have changed */
     enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
     if (beyond)
         wait_for_facts(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
@@ -382,13 +389,13 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
         wait_for_plan(core, gang, t, some);
     if (some && gang->state != GANG_RECOVERING) {
         recover(core, gang);
-    } else if (!some && gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
+    } else if (!some && gang->state == GANG_RECOVERING) { /* no member is bound any more */
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
         gang_plan_again(gang);
     }
 }
 
-/* Whether a gang that was placed once must be whole again before extras are scheduled. */
+/* Whether later members of a placed gang below its minimum wait until the gang is whole again. */
 static bool must_be_whole(const struct gang_core *core, const struct gang *gang)
 {
     enum gang_match match = gang->head->facts->match;
@@ -408,8 +415,8 @@ static void finish(struct gang_core *core, struct gang *gang)
     reason_set(gang, REASON_SCHEDULED, xstrdup(""));
 }
 
-/* The gang has its minimum bound, or had it and lost members. If it needs more than it ever had, it
- * is placed again as a whole. */
+/* Whether the quorum is bound, or was bound and later members need not wait for it. If the gang now
+ * needs more members than were bound then, it must be placed again. */
 static bool is_whole(const struct gang_core *core, struct gang *gang)
 {
     int needed = gang_needed(gang);
@@ -426,16 +433,29 @@ static void update_priority(struct gang_core *core, struct gang *gang)
     int32_t priority = core->config.trust_group_priority ? own : pods;
     if (priority != gang->priority || own != gang->own_priority)
         earmark_order_changed(core, gang);
-    if (pods > gang->pod_priority && core->n_nominated_room) /* less nominated room counts */
+    if (pods > gang->pod_priority && core->n_nominated_room) /* it may use more nominated room */
         gang_plan_again(gang);
     gang->priority = priority;
     gang->own_priority = own;
     gang->pod_priority = pods;
 }
 
+/* If its queue or a limit changed, a plan that no longer fits is dropped before anything is bound.
+ */
+static void update_queue(struct gang_core *core, struct gang *gang)
+{
+    queue_assign(core, gang, gang->own_priority);
+    bool changed = gang_was_requeued(gang);
+    if (!changed || gang->state != GANG_PLANNED || !plan_exceeds_queue(core, gang))
+        return;
+    triggered(core, gang, TRIGGER_ROOM_LESS);
+    plan_drop(core, gang, REASON_SLOT_MOVED);
+    gang_plan_again(gang);
+}
+
 static void reconcile(struct gang_core *core, struct gang *gang)
 {
-    if (gang->over) { /* its members are not counted: there may be very many */
+    if (gang->over) { /* its members are not counted, because there may be too many */
         wait_for_facts(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, xstrdup(gang->invalid));
         return;
     }
@@ -443,32 +463,60 @@ static void reconcile(struct gang_core *core, struct gang *gang)
     enum gang_reason_code code;
     gang->halted = false;
     update_priority(core, gang);
+    update_queue(core, gang);
     char *text = refusal(gang, &code);
     if (text) {
         wait_for_facts(core, gang, GANG_ASSEMBLING, code, text);
         return;
     }
     if (gang->state == GANG_DONE && gang->ever_scheduled && t->succeeded == t->members)
-        return; /* finished pods are being deleted: the gang stays Done until a new member comes */
+        return; /* only finished pods are deleted, so the gang stays Done until a new member comes
+                 */
     if (t->bound == 0 && t->binding == 0)
-        gang_scheduled_once(gang, false); /* a new run under the same PodGroup */
+        gang_scheduled_once(gang, false); /* a new run with the same PodGroup */
     bool whole = is_whole(core, gang);
     if (whole && t->members > 0 && t->succeeded == t->members) {
         finish(core, gang);
     } else if (whole) {
         if (gang->state != GANG_SCHEDULED)
             enter_placed(core, gang);
-        else if (gang->capped) /* a member may have finished, or the maximum or gang changed */
+        else if (gang->capped) /* refused members may be allowed now */
             block_extras(core, gang);
     } else {
         reconcile_unscheduled(core, gang, t);
     }
-    /* A member may be gone or bound elsewhere: the held ones may complete the gang. */
+    /* If a member is gone or was bound elsewhere, the held members may be enough now. */
     commit_if_quorum(core, gang);
     if (gang->state != GANG_COMMITTING)
         list_for_each (pod, &gang->members, struct pod, in_gang)
             if (pod->call && pod->charge == CHARGE_ASSIGNED)
                 reply_bind(core, pod, "");
+}
+
+char *gang_dry_refusal(struct gang_core *core, struct gang *gang, enum gang_reason_code *code)
+{
+    *code = REASON_GROUP_INVALID;
+    if (gang->over)
+        return xstrdup(gang->invalid);
+    const struct tally *t = gang_count(core, gang);
+    update_priority(core, gang);
+    queue_assign(core, gang, gang->own_priority);
+    char *text = refusal(gang, code);
+    if (text)
+        return text;
+    const struct unit *beyond = needs_beyond_maximum(gang);
+    const struct pod *invalid = invalid_member(core, gang);
+    if (beyond) {
+        *code = REASON_GROUP_INVALID;
+        return reason_beyond_maximum(beyond);
+    }
+    if (invalid) {
+        *code = REASON_MEMBER_INVALID;
+        return xstrdup(invalid->facts->invalid);
+    }
+    *code =
+        unit_lacks(gang->root, STAGE_EXISTS) > 0 ? REASON_NOT_ENOUGH_MEMBERS : why_unreachable(t);
+    return unit_lacks(gang->root, STAGE_REACHABLE) > 0 ? reason_members(gang) : NULL;
 }
 
 bool reconcile_touched(struct gang_core *core)
@@ -486,9 +534,9 @@ bool reconcile_touched(struct gang_core *core)
 
 /* ---- timers firing ---- */
 
-/* Releases everything; the next attempt begins after a pause. If the gang lacked only room, it
- * begins as soon as room grows. A gang that had all its slots lacked something else and waits for
- * the whole pause: two such gangs would take turns with the room and block those behind. */
+/* Releases the plan and the pins. The next attempt begins after a pause, or earlier when room
+ * grows. But a gang that had a plan did not lack room, so it waits for the whole pause. Otherwise
+ * two such gangs could take the room in turn and block all gangs behind them. */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     bool had_room = gang->n_slots > 0;
@@ -517,13 +565,13 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     core->stats.attempts_timed_out++;
     gang_count(core, gang);
     reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
-    if (recovering) { /* partly bound: it stays Recovering */
+    if (recovering) { /* it is partly bound, so it stays Recovering */
         pause_attempts(core, gang);
     } else {
         gang_timed_out(gang, true);
         back_off(core, gang);
     }
-    emit_event(core, gang, true, "Timeout", gang->reason.text);
+    emit_event(core, gang, KUBE_EVENT_TIMEOUT, gang->reason.text);
 }
 
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
@@ -537,11 +585,11 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_PARTIAL_COMMIT] = TRIGGER_LOOK_AGAIN, [TIMER_FAMILY] = TRIGGER_FAMILY,
     };
     usec_t again = gang->tried_at + core->config.reason_refresh;
-    if (kind == TIMER_REFRESH && gang->marks.full && again > core->now) { /* tried since */
+    if (kind == TIMER_REFRESH && gang->marks.full && again > core->now) { /* it was tried since */
         timer_set(core, &gang->timers[kind], again);
         return;
     }
-    if (kind == TIMER_TURNS) { /* not a trigger: it usually changes nothing */
+    if (kind == TIMER_TURNS) { /* not a trigger, because it usually changes nothing */
         early_rejection_check(core, gang);
         return;
     }
@@ -568,12 +616,12 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         gang_plan_again(gang);
         break;
     case TIMER_REFRESH:
-        if (gang->state == GANG_WAITING) /* this step may have changed the state */
+        if (gang->state == GANG_WAITING)
             gang_plan_again(gang);
         break;
     case TIMER_EXTRAS:
         if (passes_singly(gang))
-            slots_release(core, gang, REASON_SLOT_MOVED); /* unused by extras */
+            slots_release(core, gang, REASON_SLOT_MOVED); /* extras did not use them */
         break;
     case TIMER_PARTIAL_COMMIT:
         partial_commit_first_over(core, gang);
@@ -584,7 +632,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     case TIMER_FAMILY:
         family_recount(core, gang);
         break;
-    default: /* TIMER_STATUS: touching the gang is enough */
+    default: /* TIMER_EXPECTED, TIMER_STATUS: touching the gang is enough */
         break;
     }
 }

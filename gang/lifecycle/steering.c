@@ -5,11 +5,13 @@
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/express_lane.h"
 
-/* With fewer nodes steering saves too little: it pays at 333, not at 200 (docs/design.md). */
+/* With fewer nodes, steering saves less than its writes cost: it is worth them with 333 nodes, but
+ * not with 200 (decision 051). */
 #define STEER_NODES 300
-/* A member for which filter is not called within this time waits in kube-scheduler's queue. */
+/* A member without a filter call for this time has to wait in kube-scheduler's queue. */
 #define STEER_DELAY (20 * USEC_PER_MSEC)
-/* Limited to what the API server can take. Members whose turn comes meanwhile need no write. */
+/* The rate of writes that the API server can take. Members that are filtered meanwhile need no
+ * write. */
 #define STEERS_AT_ONCE 32
 #define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
@@ -24,8 +26,9 @@ static bool is_worth_steering(const struct gang_core *core)
 void steer(struct gang_core *core, struct pod *pod)
 {
     if (gate_is_closed(pod) && !pod->lifts)
-        return; /* nominated when its gate is removed, see gate_lifting.c */
-    /* Nominated to another node before a restart: kube-scheduler would count that room for it. */
+        return; /* gate_lifting.c nominates it when it removes the gate */
+    /* Before a restart, muster may have nominated the pod to another node, where kube-scheduler
+     * would keep room for it. */
     bool nominated_elsewhere =
         pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
     if (pod->queue.rejected || nominated_elsewhere) {
@@ -38,15 +41,15 @@ void steer(struct gang_core *core, struct pod *pod)
     list_push(&core->steering.unasked, &pod->steering.in_unasked);
 }
 
-/* When the pod may be steered: after its delay, and within the limit for all. */
+/* When the pod may be steered: after its delay, and within the limit of all writes. */
 static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
 {
     bool waits = !core->steering.left && pod->steering.at < core->steering.next;
     return waits ? core->steering.next : pod->steering.at;
 }
 
-/* In the express lane members are bound unasked, so steering them is useless. Members of a gang are
- * adjacent in the list: *last is the gang checked last, *express the result. */
+/* Whether the gang takes the express lane, in which one member at bind is enough. *last is the gang
+ * that was checked last, and *express its result: members of a gang are adjacent in the list. */
 static bool needs_no_steering(const struct gang_core *core, const struct gang *gang,
                               const struct gang **last, bool *express)
 {

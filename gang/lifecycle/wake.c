@@ -15,19 +15,22 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queue_limits.h"
 
-/* How many blocked pods are woken at a time. */
+/* How many blocked pods are woken in one step, and how long the pause is before the next ones. */
 #define WAKES_PER_STEP 64
-#define WAKES_OF_EACH  8 /* of one namespace, before any gets more */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
-/* The limit of scanned nodes is 1 / WAKE_WORK of plan_work. Each namespace gets
- * 1 / WAKE_NAMESPACES of it before any gets more. */
+/* How many pods of one namespace are woken before pods of other namespaces have their turn. */
+#define WAKES_OF_EACH 8
+/* A step may scan 1 / WAKE_WORK of plan_work to wake pods. Each namespace may use 1 /
+ * WAKE_NAMESPACES of this before other namespaces have their turn. */
 #define WAKE_WORK       6
 #define WAKE_NAMESPACES 8
-/* By then kube-scheduler has bound a woken pod, or called filter for it. */
+/* Within this time, kube-scheduler binds a woken pod or calls filter for it. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
-/* The node is feasible for the pod, counting the pods that were woken for it in this round. */
+/* Whether the node is feasible for the pod, if the pods that this round has woken for it go there.
+ */
 static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
                           const struct reach *reach)
 {
@@ -37,7 +40,7 @@ static bool takes_blocked(const struct pod *pod, const struct node *node, struct
            rules_refusal(rules, node) == RULE_NONE;
 }
 
-/* The node that kube-scheduler nominated the pod to, else the best feasible one. */
+/* The node with the pod's nominated room, or else the best feasible one; NULL: none. */
 static struct node *node_for_blocked(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
@@ -55,14 +58,15 @@ static struct node *node_for_blocked(struct gang_core *core, const struct pod *p
 }
 
 /*
- * A woken pod that kube-scheduler neither binds nor filters is refused by its own plugins. While
- * it stays nominated, no pod of its priority or less gets that room: the nomination is removed, and
- * other pods are woken for the room of this pod and of those that were refused again.
+ * If kube-scheduler neither binds a woken pod nor calls filter for it, its own plugins refuse the
+ * pod. The nomination would keep the room from other pods of the same or a lower priority. So
+ * muster clears it. A new round then wakes other pods, also for the room of woken pods that were
+ * refused again.
  */
 void wake_timer_fired(struct gang_core *core)
 {
     if (!core->wake.look || core->wake.look > core->now)
-        return; /* the timer was set for the rest of a round */
+        return; /* the timer was set for the remaining blocked pods */
     core->wake.look = 0;
     core->wake.again = true;
     list_for_each_safe (pod, &core->wake.woken, struct pod, wake.in_woken) {
@@ -79,7 +83,7 @@ void woken_end(struct pod *pod)
     list_remove(&pod->wake.in_woken);
 }
 
-/* Sets the timer for the next check of woken pods, unless it is set. */
+/* Sets the timer for the next check of woken pods, unless it is already set. */
 static void arm_wake(struct gang_core *core)
 {
     if (!core->wake.look && !list_empty(&core->wake.woken))
@@ -99,8 +103,8 @@ static void reset_sent(struct gang_core *core)
     }
 }
 
-/* Begins a round when room has grown or a wake was in vain; continues the last one after
- * blocked_recheck(). False: neither. */
+/* Begins a new round if room has grown or woken pods did not use their room. After
+ * blocked_recheck(), continues the last round. False: neither is necessary. */
 static bool round_begins(struct gang_core *core)
 {
     if (core->blocked_checked_at == core->marks.freed && !core->wake.again)
@@ -115,15 +119,15 @@ static bool round_begins(struct gang_core *core)
     return true;
 }
 
-/* The pod is scheduled on its own: no longer if it has got a slot, or its gang is not placed. */
+/* Whether the pod waits, and is scheduled on its own: an ordinary pod, or one of a placed gang. */
 static bool waits_alone(const struct pod *pod)
 {
     return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
            (!pod->gang || passes_singly(pod->gang));
 }
 
-/* The wake write had no visible effect. A pod with a slot is nominated again, one that is scheduled
- * on its own becomes blocked again, and others wait for the next plan. */
+/* The wake write had no visible effect. A pod with a slot is nominated again. A pod that is
+ * scheduled on its own becomes a blocked pod again. Other pods wait for the next plan. */
 void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
 {
     if (core->stopping)
@@ -141,14 +145,16 @@ void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* What this step may still wake and scan, in total and used by each namespace. */
+/* The limits of a step, and what namespaces have used. */
 struct wakes {
-    int left;
-    int64_t scans, scans_of_each;
-    struct map by_ns;    /* namespace -> how many */
-    struct map scans_of; /* namespace -> scanned nodes */
+    int left;              /* how many pods may still be woken */
+    int64_t scans;         /* how many nodes may still be scanned */
+    int64_t scans_of_each; /* how many nodes a namespace may scan in the first turn */
+    struct map by_ns;      /* namespace -> woken pods */
+    struct map scans_of;   /* namespace -> scanned nodes */
 };
 
+/* Adds `more` to the number of the pod's namespace, and returns the number. */
 static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
 {
     uintptr_t n = (uintptr_t)map_get(by_ns, pod->facts->ns) + (uintptr_t)more;
@@ -162,12 +168,17 @@ static bool wakes_are_over(const struct wakes *w)
     return w->left == 0 || w->scans <= 0;
 }
 
+static void spend(struct wakes *w, const struct pod *pod, int64_t scans)
+{
+    w->scans -= scans;
+    count(&w->scans_of, pod, scans);
+}
+
 static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
     int64_t work = core->work;
     struct node *node = node_for_blocked(core, pod);
-    w->scans -= core->work - work;
-    count(&w->scans_of, pod, core->work - work);
+    spend(w, pod, core->work - work);
     if (!node) {
         pod->signature->blocked_full = core->wake.round;
         return;
@@ -188,7 +199,8 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     w->left--;
 }
 
-/* Waking does not change the tallies: a gang is counted once for all its members. */
+/* Whether the pod's unit is at its maximum. Waking does not change the tallies, so each gang is
+ * counted once in a step. */
 static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
 {
     struct gang *gang = pod->gang;
@@ -200,14 +212,15 @@ static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
     return unit_at_maximum(pod->unit);
 }
 
-/* The pod's namespace has used up its share. */
+/* Whether the pod's namespace has used its share of the first turn. */
 static bool had_share(struct wakes *w, const struct pod *pod)
 {
     return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
            (int64_t)count(&w->scans_of, pod, 0) >= w->scans_of_each;
 }
 
-/* Wakes pods in the order of their refusal; true: some were left out for the shares alone. */
+/* Wakes pods in the order of their refusal. True: pods were skipped because of their namespace's
+ * share. */
 static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
@@ -218,11 +231,16 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
         }
         if (pod->signature->blocked_full == core->wake.round ||
             pod->wake.round == core->wake.round || is_at_maximum(core, pod))
-            continue; /* no node in this round, woken in it already, or at the maximum */
-        if (in_shares && had_share(w, pod))
+            continue; /* in this round, there is no node for it, or its queue stops it, or it was
+                         woken; or its maximum is reached */
+        if (in_shares && had_share(w, pod)) {
             more = true;
-        else
+        } else if (queue_stops_pod(core, pod)) {
+            pod->wake.round = core->wake.round;
+            spend(w, pod, 1);
+        } else {
             wake(core, pod, w);
+        }
         if (wakes_are_over(w))
             return false;
     }
@@ -230,9 +248,9 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 }
 
 /*
- * The end of a reservation is no event for kube-scheduler, so muster wakes the pods that it
- * blocked: a bounded number at a time, first a few of each namespace. If no node is found for a
- * signature, its other pods are skipped for the rest of the round.
+ * kube-scheduler does not see the end of a reservation, so muster wakes the blocked pods: a bounded
+ * number in each step, and first a few of each namespace. If there is no node for a pod, other pods
+ * of its signature are skipped in this round.
  */
 void wake_blocked(struct gang_core *core)
 {
@@ -245,7 +263,7 @@ void wake_blocked(struct gang_core *core)
         wake_some(core, &w, /* in_shares= */ false);
     map_done(&w.by_ns);
     map_done(&w.scans_of);
-    if (wakes_are_over(&w)) { /* the rest follows in a later step */
+    if (wakes_are_over(&w)) { /* a later step continues */
         blocked_recheck(core);
         core->wake.rest = core->now + WAKE_PAUSE;
         timer_set(core, &core->due.wake, core->wake.rest);

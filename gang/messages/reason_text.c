@@ -10,11 +10,11 @@
 #include "gang/cluster/refusal_text.h"
 #include "gang/podgroup/quorum.h"
 
-/* How many of the members that are not at bind a text names. */
+/* How many members that are not at bind a text names at most. */
 #define AWAITED_SHOWN 3
 
-/* kube-scheduler retries a refused pod after about 10 ms (its own patch of the condition wakes the
- * pod): a text that changed meanwhile is used then. */
+/* kube-scheduler retries a refused pod after about 10 ms, because its own write of the condition
+ * wakes the pod. The retry may already get a new text. */
 #define FIRST_REFRESH (5 * USEC_PER_MSEC)
 
 const char *gang_state_name(enum gang_state state)
@@ -30,7 +30,7 @@ const char *gang_state_name(enum gang_state state)
 const char *gang_reason_name(enum gang_reason_code code)
 {
     static const char *const names[] = {
-#define X(id, name) name,
+#define X(id, name, of, meaning) name,
         GANG_REASONS(X)
 #undef X
     };
@@ -62,18 +62,18 @@ static void put_gang(struct buf *b, const struct gang *gang)
     buf_printf(b, "gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
 }
 
-/* The lowest unit that keeps the gang from the stage. */
+/* The lowest unit that keeps the gang from reaching the stage. */
 static const struct unit *lacking_unit(const struct unit *unit, enum stage stage)
 {
     if (unit_children_needed(unit) < unit->n_children)
-        return unit; /* several units below could fill it */
+        return unit; /* any of several units below could reach it */
     list_for_each (child, &unit->children, struct unit, in_parent)
         if (unit_lacks(child, stage) > 0)
             return lacking_unit(child, stage);
     return unit;
 }
 
-/* "subgroup worker", "PodGroup ml/trainers", "part rack=a of subgroup worker" */
+/* Such as "subgroup worker", "PodGroup ml/trainers", "part rack=a of subgroup worker". */
 static void put_unit(struct buf *b, const struct unit *unit)
 {
     if (unit->part)
@@ -84,7 +84,8 @@ static void put_unit(struct buf *b, const struct unit *unit)
         buf_printf(b, "PodGroup %s/%s", unit->group->ref.ns, unit->group->ref.name);
 }
 
-/* The unit that lacks members, in a gang of several units. */
+/* If the gang has several units: the unit that lacks members, such as " (subgroup worker: 3 of 6)".
+ */
 static void put_where(struct buf *b, const struct gang *gang, enum stage stage)
 {
     const struct unit *unit = lacking_unit(gang->root, stage);
@@ -107,18 +108,22 @@ char *reason_not_uniform(const struct gang *gang, const struct pod *a, const str
     struct buf buf = BUF_INIT;
     put_gang(&buf, gang);
     const char *x = a->facts->uniform.value, *y = b->facts->uniform.value;
-    buf_printf(&buf, ": members must have one %s: %s has %s, %s has %s", a->facts->uniform.key,
-               a->facts->name, *x ? x : "none", b->facts->name, *y ? y : "none");
+    buf_printf(
+        &buf, ": all members must have the same value of label %s, but %s has %s and %s has %s",
+        a->facts->uniform.key, a->facts->name, *x ? x : "none", b->facts->name, *y ? y : "none");
     return buf_steal(&buf);
 }
 
 char *reason_beyond_maximum(const struct unit *own)
 {
-    return xasprintf("PodGroup %s/%s: %d members are needed together, and spec.maxMember is %d",
-                     own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
+    return xasprintf(
+        "PodGroup %s/%s: the minimums need %d members, but spec.maxMember is %d; raise "
+        "spec.maxMember or lower the minimums",
+        own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
 }
 
-/* A subgroup lacks members: names the first member whose subgroup the PodGroup does not have. */
+/* If a subgroup lacks members, names the first member with a subgroup that the PodGroup does not
+ * have. */
 static void put_unknown_subgroup(struct buf *b, const struct gang *gang, const struct unit *lacking)
 {
     if (!lacking->spec || lacking->spec->by_labels)
@@ -133,7 +138,6 @@ static void put_unknown_subgroup(struct buf *b, const struct gang *gang, const s
         }
 }
 
-/* Why members are missing or not plannable; after gang_count(). */
 char *reason_members(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
@@ -151,40 +155,29 @@ char *reason_members(const struct gang *gang)
     } else if (t->gated) {
         buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
     } else if (t->rejected_early) {
-        buf_printf(
-            &b,
-            ": kube-scheduler refuses %d of %d members before it asks muster, such as %s: see "
-            "its condition PodScheduled, and its claims and podAffinity",
-            t->rejected_early, t->members, t->refused);
+        buf_printf(&b,
+                   ": kube-scheduler refuses %d of %d members without calling muster, for example "
+                   "%s; see its condition PodScheduled, and check its claims and podAffinity",
+                   t->rejected_early, t->members, t->refused);
     } else {
         buf_printf(&b,
-                   ": %d of %d members belong to scheduler %s, which muster does not serve "
+                   ": %d of %d members have spec.schedulerName %s, which muster does not serve "
                    "(schedulerNames)",
                    t->foreign, t->members, t->scheduler);
     }
     return buf_steal(&b);
 }
 
-static void put_amount(struct buf *b, const char *resource, int64_t amount)
-{
-    if (strcmp(resource, "cpu") == 0)
-        quantity_format_milli(b, amount);
-    else if (strcmp(resource, "memory") == 0 || strncmp(resource, "hugepages-", 10) == 0 ||
-             strcmp(resource, "ephemeral-storage") == 0)
-        quantity_format_bytes(b, amount);
-    else
-        buf_printf(b, "%" PRId64, amount);
-}
-
-/* Rules between pods that keep the culprit out. */
+/* The rule between pods that rules out most nodes for the culprit. */
 static void put_between(struct buf *b, const struct shortage *s, const char *who)
 {
     if (s->anti_affinity >= s->spread)
-        buf_printf(b, "%s is kept apart from %s by podAntiAffinity on %d of %d nodes", who,
-                   s->strangers ? "other pods" : "its siblings", s->anti_affinity, s->n_nodes);
+        buf_printf(b, "podAntiAffinity with %s keeps %s off %d of %d nodes",
+                   s->strangers ? "other pods" : "other members", who, s->anti_affinity,
+                   s->n_nodes);
     else
-        buf_printf(b, "%s is kept off %d of %d nodes by its topologySpreadConstraints", who,
-                   s->spread, s->n_nodes);
+        buf_printf(b, "topologySpreadConstraints keep %s off %d of %d nodes", who, s->spread,
+                   s->n_nodes);
 }
 
 /* Why no node is feasible for the culprit. */
@@ -192,15 +185,22 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
 {
     const char *who = s->culprit->facts->name;
     if (s->tied) {
-        buf_printf(b, "the volumes of %s are on node %s, which does not take it now", who,
-                   s->culprit->pinned);
+        buf_printf(
+            b,
+            "the volumes or claims of %s are prepared for node %s, which cannot take the pod "
+            "now",
+            who, s->culprit->pinned);
     } else if (s->n_nodes == 0 && s->volumes) {
-        buf_printf(b, "the volumes of %s can be used on no node that it may run on", who);
+        buf_printf(b, "no node that %s may run on can use its volumes", who);
     } else if (s->n_nodes == 0) {
-        buf_printf(b, "no node passes node selector, affinity and taints of %s", who);
+        buf_printf(b, "no node matches the node selector, affinity and tolerations of %s", who);
     } else if (s->earmarked) {
-        buf_printf(b, "room for %s is kept for gang %s/%s, which has waited longer", who,
-                   core->earmark_gang->head->ref.ns, core->earmark_gang->head->ref.name);
+        const struct gang *gang = core->earmark_gang;
+        buf_printf(b, "the room that %s needs is kept for gang %s/%s, which %s", who,
+                   gang->head->ref.ns, gang->head->ref.name,
+                   gang->starved || core->config.strict_order
+                       ? "has waited longer"
+                       : "is within the fair share of its queue");
     } else if (s->anti_affinity || s->spread) {
         put_between(b, s, who);
     } else if (s->refused) {
@@ -208,10 +208,10 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     } else if (s->resource == -2) {
         buf_printf(b, "host ports of %s are taken", who);
     } else if (s->resource >= 0) {
-        put_amount(b, core->resources.names[s->resource], s->missing);
+        quantity_format(b, core->resources.names[s->resource], s->missing);
         buf_printf(b, " short of %s", core->resources.names[s->resource]);
         if (s->nominated_room)
-            buf_puts(b, "; kube-scheduler keeps room for pods that it has nominated");
+            buf_puts(b, "; kube-scheduler keeps some room for pods that it has nominated");
     }
 }
 
@@ -233,7 +233,7 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
     return buf_steal(&b);
 }
 
-/* What the user could change instead: a smaller minimum. */
+/* A change that the user could make instead: a smaller minimum. */
 static void put_smaller(struct buf *b, const struct gang *gang, int room)
 {
     const struct gang_group_facts *f = gang->head->facts;
@@ -241,28 +241,29 @@ static void put_smaller(struct buf *b, const struct gang *gang, int room)
         return;
     const char *field = f->min_field ? f->min_field : "spec.minMember";
     const char *dot = strrchr(field, '.');
-    buf_printf(b, "; or %s %d", strncmp(field, "spec.", 5) == 0 ? dot + 1 : field, room);
+    buf_printf(b, "; or set %s to %d", strncmp(field, "spec.", 5) == 0 ? dot + 1 : field, room);
 }
 
-/* "2 more nvidia.com/gpu on any of 3 nodes" */
+/* Such as "2 more nvidia.com/gpu on any of 3 nodes". */
 static void put_more(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
     const char *resource = core->resources.names[s->resource];
     if (s->n_able == 0) {
         buf_puts(b, "a node with ");
-        put_amount(b, resource, s->amount);
+        quantity_format(b, resource, s->amount);
         buf_printf(b, " %s for %s", resource, s->culprit->facts->name);
         return;
     }
-    put_amount(b, resource, s->missing);
+    quantity_format(b, resource, s->missing);
     buf_printf(b, " more %s", resource);
-    if (s->lacks > 1 && s->amount > 1 && s->missing / s->amount == s->lacks) { /* all alike */
+    bool alike = s->amount > 1 && s->missing / s->amount == s->lacks; /* all have the same need */
+    if (s->lacks > 1 && alike) {
         buf_puts(b, " (");
-        put_amount(b, resource, s->amount);
+        quantity_format(b, resource, s->amount);
         buf_puts(b, " for each member)");
     }
     if (s->n_able == 1)
-        buf_puts(b, " on the one node that can hold such a member");
+        buf_puts(b, " on the only node that is large enough");
     else
         buf_printf(b, " on any of %d nodes", s->n_able);
 }
@@ -274,45 +275,53 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
     if (s->tied)
         buf_printf(&b, "room on node %s", s->culprit->pinned);
     else if (s->n_nodes == 0 && s->volumes)
-        buf_printf(&b, "a node that reaches the volumes of %s", who);
+        buf_printf(&b, "a node that can use the volumes of %s and matches its other rules", who);
     else if (s->n_nodes == 0)
-        buf_printf(&b, "a node that passes node selector, affinity and taints of %s", who);
+        buf_printf(&b, "a node that matches the node selector, affinity and tolerations of %s",
+                   who);
     else if (s->earmarked)
         return NULL;
     else if (s->anti_affinity || s->spread)
-        buf_printf(&b, "%d more nodes that pass the rules of %s", s->lacks, who);
+        buf_printf(&b, "%d more node%s that match%s the rules of %s", s->lacks,
+                   s->lacks == 1 ? "" : "s", s->lacks == 1 ? "es" : "", who);
     else if (s->refused || s->resource == -1)
         return NULL;
     else if (s->resource == -2)
-        buf_printf(&b, "%d more nodes where the host ports of %s are free", s->lacks, who);
+        buf_printf(&b, "%d more node%s where the host ports of %s are free", s->lacks,
+                   s->lacks == 1 ? "" : "s", who);
     else
         put_more(&b, core, s);
     put_smaller(&b, gang, s->room);
     return buf_steal(&b);
 }
 
-char *reason_min_resources(const struct group *group, const struct gang_amount *min, int64_t room)
+char *reason_min_resources(const struct min_short *below)
 {
     struct buf b = BUF_INIT;
-    buf_printf(&b, "PodGroup %s/%s: spec.minResources asks for ", group->ref.ns, group->ref.name);
-    put_amount(&b, min->resource, min->amount);
-    buf_printf(&b, " %s, and ", min->resource);
-    put_amount(&b, min->resource, room);
-    buf_puts(&b, " are free");
+    const struct gang_ref *ref = &below->group->ref;
+    const char *resource = below->min->resource;
+    bool alone = below->all == below->min->amount;
+    buf_printf(&b, "PodGroup %s/%s: spec.minResources %s ", ref->ns, ref->name,
+               alone ? "asks for" : "of the gang's PodGroups add up to");
+    quantity_format(&b, resource, below->all);
+    buf_printf(&b, " %s, but the nodes have only ", resource);
+    quantity_format(&b, resource, below->room);
+    buf_puts(&b, " free");
     return buf_steal(&b);
 }
 
-/* Without the other gang's name: each placed gang would change the text of all that wait. */
+/* Does not name the gangs ahead, because the text of all waiting gangs would change whenever one of
+ * them is placed. */
 char *reason_behind(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
     put_gang(&b, gang);
-    buf_puts(&b, ": waits for the gangs before it (strictOrder)");
+    buf_puts(&b, ": waits for the gangs ahead of it (strictOrder)");
     return buf_steal(&b);
 }
 
-/* Members that are not at bind, to help find the one that hangs: the first few names, and how many
- * are only expected. */
+/* The members that are not at bind, to help find the cause: the first few names, and how many do
+ * not exist yet. */
 static void put_awaited(struct buf *b, const struct gang *gang)
 {
     int n = 0, missing = 0;
@@ -322,16 +331,15 @@ static void put_awaited(struct buf *b, const struct gang *gang)
         if (!pod || pod->held || n == AWAITED_SHOWN)
             continue;
         buf_printf(b, "%s%s (%s %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
-                   pod->facts->gated ? "its gate is not lifted yet:" : "scheduler",
+                   pod->facts->gated ? "still has the scheduling gate" : "scheduler",
                    pod->facts->gated       ? GANG_GATE
                    : pod->facts->scheduler ? pod->facts->scheduler
                                            : "not named");
     }
     if (missing)
-        buf_printf(b, "; %d %s not exist yet", missing, missing == 1 ? "does" : "do");
+        buf_printf(b, "; %d member%s not exist yet", missing, missing == 1 ? " does" : "s do");
 }
 
-/* After gang_count(). */
 static void put_at_bind(struct buf *b, const struct gang *gang)
 {
     int needed = gang_needed(gang);
@@ -340,10 +348,9 @@ static void put_at_bind(struct buf *b, const struct gang *gang)
                needed);
 }
 
-/* After gang_count(). */
+/* Keeps the reason of the wait in front. After several timeouts, the mark is there only once. */
 char *reason_timeout(const struct gang *gang, usec_t timeout)
 {
-    /* The reason behind a timeout stays readable after several timeouts. */
     static const char mark[] = "; not placed within ";
     const char *text = gang->reason.text, *end = strstr(text, mark);
     int n = end ? (int)(end - text) : (int)strlen(text);
@@ -366,7 +373,7 @@ char *reason_hold(const struct gang *gang, usec_t hold)
     return buf_steal(&b);
 }
 
-/* A backoff does not change why the gang waits. */
+/* During a backoff, members keep the reason from before the timeout. */
 enum gang_reason_code reason_code_for_pod(const struct gang *gang)
 {
     return gang->state == GANG_BACKED_OFF && gang->pod_text.text ? gang->pod_text.code
@@ -379,12 +386,12 @@ void pod_text_forget(struct gang *gang)
 }
 
 /*
- * A new reason is used at once. A new text for the same reason waits: briefly at first (members are
- * still being created, and kube-scheduler retries soon), then longer each time.
+ * A new reason code is used at once. A new text for the same code waits: briefly at first, while
+ * members are still being created and kube-scheduler retries soon, and then longer each time.
  */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->reason.text[0]) /* no reason yet, and a refusal must not be empty */
+    if (!gang->reason.text[0]) /* there is no reason yet, but a refusal needs a text */
         return reason_call(core, REASON_NONE, gang, NULL, NULL);
     bool new_code = !gang->pod_text.text || gang->pod_text.code != reason_code_for_pod(gang);
     bool due =

@@ -7,12 +7,12 @@
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/quorum.h"
 
-/* New states and reason codes are written at once. Changes of counts alone (running 3, 4, 5 …) and
- * of the text of the same reason (room for 5, for 4 …) are written at these intervals. */
+/* A new state or reason code is written at once. If only counts change (running 3, 4, 5 …), or only
+ * the text of the same reason (room for 5, for 4 …), the status is written at most this often. */
 #define FIGURES_INTERVAL USEC_PER_SEC
 #define TEXT_INTERVAL    (10 * USEC_PER_SEC)
 
-/* The PodGroup exists as an object: it has a status and events. */
+/* Whether the PodGroup exists as an object, so that it has a status and events. */
 static bool has_object(const struct group *group)
 {
     return group->facts && !group->declared;
@@ -84,7 +84,7 @@ static usec_t update_status(struct gang_core *core, struct group *group)
 {
     struct gang_status s = group_status(group);
     uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
-    words = hash_u64(words, group->objects); /* a new object with the name has no status yet */
+    words = hash_u64(words, group->objects); /* a new object with this name has no status yet */
     usec_t due = words != group->emitted.words       ? core->now
                  : figures != group->emitted.figures ? group->emitted.at + FIGURES_INTERVAL
                  : text != group->emitted.text       ? group->emitted.at + TEXT_INTERVAL
@@ -113,40 +113,50 @@ void emit_status(struct gang_core *core, struct gang *gang)
         timer_set(core, &gang->timers[TIMER_STATUS], due);
 }
 
-/* An event on an object of that kind; api_group NULL: the core API group. */
-static void add_event(struct gang_core *core, const char *kind, const struct gang_ref *ref,
-                      const char *uid, bool warning, const char *reason, const char *message)
+static const struct kube_event {
+    const char *reason, *kind;
+    bool warning;
+} kube_events[] = {
+#define X(id, reason, warning, kind, when) {reason, kind, warning},
+    GANG_KUBE_EVENTS(X)
+#undef X
+};
+
+/* An event on this object; ref->api_group NULL: the core API group. */
+static void add_event(struct gang_core *core, enum gang_kube_event what, const struct gang_ref *ref,
+                      const char *uid, const char *message)
 {
+    const struct kube_event *row = &kube_events[what];
     struct gang_effect *e = fx_add(core, GANG_EVENT);
-    e->event.kind = kind;
+    e->event.kind = row->kind;
     e->event.api_group = fx_str(core, ref->api_group);
     e->event.ns = fx_str(core, ref->ns);
     e->event.name = fx_str(core, ref->name);
     e->event.uid = fx_str(core, uid);
-    e->event.warning = warning;
-    e->event.reason = fx_str(core, reason);
+    e->event.warning = row->warning;
+    e->event.reason = row->reason;
     e->event.message = fx_str(core, message);
 }
 
-static void group_event(struct gang_core *core, const struct group *group, bool warning,
-                        const char *reason, const char *message)
+static void group_event(struct gang_core *core, const struct group *group,
+                        enum gang_kube_event what, const char *message)
 {
     if (has_object(group))
-        add_event(core, "PodGroup", &group->ref, group->facts->uid, warning, reason, message);
+        add_event(core, what, &group->ref, group->facts->uid, message);
 }
 
-void warn_pod(struct gang_core *core, const struct pod *pod, const char *reason,
+void warn_pod(struct gang_core *core, const struct pod *pod, enum gang_kube_event what,
               const char *message)
 {
     const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
-    add_event(core, "Pod", &ref, pod->facts->uid, true, reason, message);
+    add_event(core, what, &ref, pod->facts->uid, message);
 }
 
-void emit_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
+void emit_event(struct gang_core *core, const struct gang *gang, enum gang_kube_event what,
                 const char *message)
 {
     list_for_each (group, &gang->groups, struct group, in_gang)
-        group_event(core, group, warning, reason, message);
+        group_event(core, group, what, message);
 }
 
 void emit_scheduled(struct gang_core *core, const struct gang *gang)
@@ -154,27 +164,30 @@ void emit_scheduled(struct gang_core *core, const struct gang *gang)
     gang_count(core, gang);
     list_for_each (group, &gang->groups, struct group, in_gang) {
         const struct unit *own = group->units[0];
+        int needed = unit_needs(own);
         cleanup_free char *text =
-            xasprintf("%d of %d needed members are bound", own->t.bound, unit_needs(own));
-        group_event(core, group, false, "PodGroupScheduled", text);
+            xasprintf("%d member%s needed, %d bound", needed, needed == 1 ? "" : "s", own->t.bound);
+        group_event(core, group, KUBE_EVENT_SCHEDULED, text);
     }
 }
 
 void emit_evicted(struct gang_core *core, const struct gang *gang, int n)
 {
     cleanup_free char *text =
-        xasprintf("the gang could not be bound as a whole: %d bound members are evicted", n);
-    emit_event(core, gang, true, "Evicted", text);
+        xasprintf("the gang could not be bound as a whole, so muster evicts %d bound member%s", n,
+                  n == 1 ? "" : "s");
+    emit_event(core, gang, KUBE_EVENT_EVICTED, text);
 }
 
 /*
- * kube-scheduler's own events do not always mention the gang: it does not call filter if no node
+ * kube-scheduler's events do not always contain the reason: it does not call filter if no node
  * passes its own plugins, it keeps an older reason until it tries the pod again, and it never tries
- * gated pods. Such members get an event and a condition from muster, once per reason.
+ * gated pods. So muster writes an event and the condition of such members itself, once for each
+ * reason.
  */
 void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
 {
-    warn_pod(core, pod, "Unschedulable", text);
+    warn_pod(core, pod, KUBE_EVENT_POD_WAITS, text);
     if (!pod->facts->unschedulable && !pod->facts->gated)
         return;
     struct gang_effect *e = fx_pod(core, GANG_PATCH_CONDITION, pod, NULL);
@@ -182,8 +195,8 @@ void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
     e->pod.version = pod->facts->version;
 }
 
-/* The member has kube-scheduler's message "Insufficient X", and it is still true. Replacing it
- * would cost a write now, and one that kube-scheduler waits for at its next try. */
+/* Whether the member has kube-scheduler's message "Insufficient X", which is still true. Replacing
+ * it would cost a write now, and another write when kube-scheduler tries the pod again. */
 static bool has_scheduler_message(const struct gang *gang, const struct pod *pod)
 {
     return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;
@@ -201,7 +214,7 @@ void pod_reason_emitted(struct pod *pod, enum gang_reason_code code)
 
 void emit_member_reasons(struct gang_core *core, struct gang *gang)
 {
-    if (gang_has_plan(gang) || gang->over) /* over a bound: filter gives each pod the reason */
+    if (gang_has_plan(gang) || gang->over) /* beyond a bound, only filter gives the reason */
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->node || pod->emitted_reason == gang->reason.code || !pod_counts(pod) ||
@@ -211,7 +224,7 @@ void emit_member_reasons(struct gang_core *core, struct gang *gang)
             continue;
         pod->emitted_reason = gang->reason.code;
         if (has_scheduler_message(gang, pod))
-            warn_pod(core, pod, "Unschedulable", gang->reason.text);
+            warn_pod(core, pod, KUBE_EVENT_POD_WAITS, gang->reason.text);
         else
             emit_pod_reason(core, pod, gang->reason.text);
     }

@@ -3,7 +3,7 @@
 
 #include "gang/cluster/lookup.h"
 
-/* The larger need goes first. */
+/* Orders the larger need first. of_x, of_y: the resource of each signature; negative: none. */
 static int by_need(const struct signature *x, const struct signature *y, int of_x, int of_y)
 {
     int64_t a = of_x < 0 ? 0 : signature_need(x, (uint32_t)of_x);

@@ -7,7 +7,7 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
-/* How much of a resource the gang may use: free on schedulable nodes. */
+/* How much of the resource the gang may use on all nodes that are not cordoned. */
 static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0;
@@ -22,7 +22,8 @@ static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_
     return sum;
 }
 
-/* What all members need of a resource; a missing member counts as the largest existing one. */
+/* How much of the resource all members need. A missing member counts as much as the largest
+ * existing one. */
 static int64_t members_need(const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0, largest = 0;
@@ -40,8 +41,8 @@ static int64_t members_need(const struct gang *gang, uint32_t resource)
     return beyond ? INT64_MAX : all;
 }
 
-/* The minResources of a tree of PodGroups: the sum of the children, or the parent's own value if it
- * is larger, since it covers all of them. */
+/* The minResources of the unit and the PodGroups below: the sum of the children, or the parent's
+ * own value if it is larger, because that includes the children. */
 static int64_t min_of_all(const struct unit *unit, const char *resource)
 {
     int64_t own = unit->group ? gang_amounts_get(&unit->group->facts->min_resources, resource) : 0;
@@ -52,7 +53,7 @@ static int64_t min_of_all(const struct unit *unit, const char *resource)
     return own > below ? own : below;
 }
 
-/* minResources exceed what the members need, so the members' shortage does not cover them. */
+/* Whether minResources exceed what the members need. */
 static bool exceeds_members(struct gang_core *core, const struct gang *gang, const char *resource)
 {
     uint32_t number = resource_find(core, resource);
@@ -81,7 +82,7 @@ struct min_short min_resources_short(struct gang_core *core, const struct gang *
             int64_t all = min_of_all(gang->root, resource);
             if (room >= all)
                 continue;
-            return (struct min_short){group, &min->items[i], room,
+            return (struct min_short){group, &min->items[i], all, room,
                                       exceeds_members(core, gang, resource)};
         }
     }

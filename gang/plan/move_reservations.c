@@ -25,7 +25,7 @@ void slot_displace(struct gang_core *core, struct slot *slot)
     gang_touch(core, gang);
     slot_release(core, slot, REASON_SLOT_MOVED);
     if (!to) {
-        gang_plan_again(gang); /* the next pass completes the plan or drops it as a whole */
+        gang_plan_again(gang); /* the next planning pass completes the plan or drops all of it */
     } else {
         slot = slot_add(core, gang, unit, signature, to);
         core->stats.slots_displaced++;
@@ -37,13 +37,14 @@ void slot_displace(struct gang_core *core, struct slot *slot)
     signature_unref(core, signature);
 }
 
-/* How far the slot's member is: expected, not yet filtered, filtered, at bind. */
+/* How far the slot's member is. 0: expected; 1: not filtered yet; 2: on its way; 3: at bind. */
 static int progress(const struct slot *slot)
 {
     return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
 }
 
-/* Which of two slots is displaced first: the one with less progress, else of the later gang. */
+/* Of two slots, the one to displace first: with less progress, or of the gang later in the order.
+ */
 static struct slot *later(struct slot *a, struct slot *b)
 {
     int p = progress(a), q = progress(b);
@@ -65,7 +66,7 @@ void node_displace_excess(struct gang_core *core, struct node *node)
     }
 }
 
-/* Displaces slots whose signature the node no longer admits. */
+/* Displaces slots for which rules about nodes exclude the node now. */
 static void displace_unfit(struct gang_core *core, struct node *node)
 {
     bool again = true;
@@ -74,7 +75,7 @@ static void displace_unfit(struct gang_core *core, struct node *node)
         list_for_each (slot, &node->slots, struct slot, in_node)
             if (!node->facts || signature_refusal(slot->signature, node)) {
                 slot_displace(core, slot);
-                again = true; /* the list may have changed anywhere */
+                again = true; /* the list may have changed, so start again */
                 break;
             }
     }
@@ -89,8 +90,8 @@ void displaced_slots_settle(struct gang_core *core)
     }
 }
 
-/* The slot in the pod's way that is displaced first: of a gang below the pod's priority, or one
- * with another feasible node; NULL: none. */
+/* The slot to displace first for the pod: a slot of a gang with a lower priority than the pod, or
+ * else a slot that can move to another node; NULL: none. */
 static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move_reservations.h - moves slots off nodes where they no longer fit, or where a pod needs the
- * room.
+ * move_reservations.h - displaces slots that no longer fit on their nodes, or whose room a pod
+ * needs.
  */
 #ifndef MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H
 #define MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H
 
 #include "gang/cluster/lookup.h"
 
-/* Moves a slot to another feasible node. If there is none, the slot is released and its gang
- * planned again. */
+/* Moves the slot to another feasible node. If there is none, or if the member is pinned, releases
+ * the slot and marks its gang to be planned again. */
 void slot_displace(struct gang_core *core, struct slot *slot);
-/* Rechecks nodes that changed and moves slots off them until the others fit. */
+/* Checks the marked nodes (node_recheck_slots()) and displaces slots that do not fit there. */
 void displaced_slots_settle(struct gang_core *core);
-/* Moves slots off a node until none of them is in excess. */
+/* Displaces slots of the node until the other slots fit. */
 void node_displace_excess(struct gang_core *core, struct node *node);
-/* Frees room for the pod: moves slots whose members are not at bind. Slots of gangs with a lower
- * priority are released if they cannot move. False: the pod does not fit. */
+/* Makes room for the pod on the node, by displacing slots whose members are not at bind. A slot of
+ * a gang with a lower priority than the pod need not find another node. False: the pod does not
+ * fit. */
 bool node_displace_for(struct gang_core *core, struct node *node, const struct pod *pod);
 
 #endif

@@ -6,26 +6,44 @@
 #include "gang/cluster/node_classes.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
-/* This many bytes of a pod's rules take as long as the rest of the work for one node. */
+/* Evaluating this many bytes of rules takes as long as the other work for one node. */
 #define RULE_BYTES_PER_NODE 256
 
-/* Whether a rule of the signature can differ between nodes of one class. */
+/* Whether a rule of the signature may have different results for nodes of one class. */
 static bool scans_singly(struct gang_core *core, struct signature *signature)
 {
     return signature->ports || signature->anti_affinity || signature->spread ||
            signature->limited || !class_labels_cover(core, signature);
 }
 
-struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
+static int64_t work_of(const struct node_scan *scan, const struct signature *signature)
+{
+    size_t visits = scan->singly ? scan->core->nodes.count : scan->core->node_classes.count;
+    return (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
+}
+
+static struct node_scan scan_new(struct gang_core *core, const struct gang *gang,
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = {.core = core, .gang = gang, .except = except};
     scan.singly =
         scans_singly(core, signature) || (gang && infeasible_nodes_known(core, gang, signature));
     classes_settle(core);
-    size_t visits = scan.singly ? core->nodes.count : core->node_classes.count;
-    core->work += (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
     return scan;
+}
+
+struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
+                                 struct signature *signature, const struct node *except)
+{
+    struct node_scan scan = scan_new(core, gang, signature, except);
+    core->work += work_of(&scan, signature);
+    return scan;
+}
+
+int64_t node_scan_work(struct gang_core *core, const struct gang *gang, struct signature *signature)
+{
+    struct node_scan scan = scan_new(core, gang, signature, NULL);
+    return work_of(&scan, signature);
 }
 
 static bool next_in_class(struct node_scan *scan)
@@ -66,4 +84,9 @@ bool node_scan_next(struct node_scan *scan)
 void scan_budget_begin(struct gang_core *core)
 {
     core->work = 0;
+}
+
+void scan_budget_spend(struct gang_core *core, int64_t work)
+{
+    core->work += work;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_scan.h - iterates over the nodes for pods of a signature. For gang/ only.
+ * node_scan.h - iterates over the nodes for pods of a signature.
  *
- * A scan visits each class of nodes (node_classes.h) once. Where a rule depends on the single node
- * (hostname, volumes, host ports, anti-affinity, spread, infeasible nodes), it visits every node
- * instead. One thread, as all of gang/.
+ * A scan visits one node of each class (node_classes.h). If a rule may have different results for
+ * nodes of one class, it visits every node instead. Such rules are about hostnames, volumes, host
+ * ports, anti-affinity, topology spread and infeasible nodes.
  */
 #ifndef MUSTER_GANG_PLAN_NODE_SCAN_H
 #define MUSTER_GANG_PLAN_NODE_SCAN_H
@@ -13,32 +13,37 @@
 #include "gang/cluster/node_classes.h"
 
 /*
- * One scan: a class is represented by the node that would be used first. Nodes without facts are
- * skipped.
+ * One scan. It skips nodes without facts and the node `except`. Of a class, it visits the first
+ * node by name.
  *
  *     struct node_scan scan = node_scan_begin(core, gang, signature, except);
  *     while (node_scan_next(&scan))
  *         ... scan.node, which represents scan.n nodes ...
  *
- * No slots may be added during a scan. gang and except may be NULL.
+ * Do not add slots during a scan. gang and except may be NULL.
  */
 struct node_scan {
     const struct gang_core *core;
     const struct gang *gang;
     const struct node *except;
-    bool singly;              /* visits every node */
-    struct node_class *class; /* of the node */
+    bool singly;              /* visit every node */
+    struct node_class *class; /* the class of `node` */
     struct node *node;
-    size_t n;  /* nodes that `node` represents: 1, or all of the class but the exception */
-    size_t at; /* into core->node_classes */
-    size_t in; /* into the class, while its nodes are visited one by one */
+    size_t n;  /* how many nodes `node` represents: 1, or all of the class without `except` */
+    size_t at; /* the position in core->node_classes */
+    size_t in; /* the next index in the class, if each of its nodes is visited */
 };
 struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
                                  struct signature *signature, const struct node *except);
 bool node_scan_next(struct node_scan *scan);
-/* A step begins: core->work counts scanned nodes from here, weighted by the size of the rules. */
+/* Sets core->work to 0. Call it at the beginning of a step. */
 void scan_budget_begin(struct gang_core *core);
-/* The node represents its class. */
+/* Adds work that is not a scan. */
+void scan_budget_spend(struct gang_core *core, int64_t work);
+/* The work of one scan for the signature. */
+int64_t node_scan_work(struct gang_core *core, const struct gang *gang,
+                       struct signature *signature);
+/* Whether the node represents its whole class. */
 static inline bool node_scan_covers_class(const struct node_scan *scan)
 {
     return !scan->singly && !scan->class->anti_affinity;

@@ -12,9 +12,9 @@
 #include "gang/podgroup/infeasible_nodes.h"
 
 /*
- * The order of nodes for a signature. Device pods: the node with the fewest free devices, so that
- * whole nodes stay whole. Others: away from device nodes, then the node with the least free CPU.
- * The name decides between equals, so that a restart makes the same choices.
+ * For pods with devices, the node with the fewest free devices is better, so that other nodes stay
+ * empty. For other pods, a node without devices is better, then the node with the least free cpu.
+ * The name decides between equal nodes, so that muster chooses the same after a restart.
  */
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b)
 {
@@ -94,8 +94,8 @@ static void fill(struct gang_core *core, struct node_queue *q, struct signature 
         sink(q, i, signature);
 }
 
-/* The top node is full: the next node of its class replaces it. A full node has left the class,
- * unless the whole class is no longer feasible. */
+/* Replaces the top node, which is full, by the next node of its class. False: there is none. The
+ * full node is now in another class, unless the whole class is no longer feasible. */
 static bool next_of_class(struct gang_core *core, struct candidate *top)
 {
     if (!top->class)
@@ -116,7 +116,8 @@ struct node *node_queue_top(struct gang_core *core, struct node_queue *q,
             q->items[0] = q->items[--q->n];
         sink(q, 0, signature);
     }
-    /* Only with a spread can a node become feasible again. */
+    /* With topology spread, a node may become feasible again after members were placed elsewhere.
+     */
     if (!q->n && signature->spread)
         fill(core, q, signature);
     return q->n ? q->items[0].node : NULL;
@@ -129,6 +130,8 @@ void node_queue_done(struct node_queue *q)
 
 /* ---- nodes for an earmark ---- */
 
+/* Whether the pod does not fit on the empty node next to what is earmarked. Else *lack is what is
+ * missing now: of the device, or the largest amount. */
 static bool exceeds_node(const struct node *node, const struct signature *signature, int64_t *lack)
 {
     *lack = 0;

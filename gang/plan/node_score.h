@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_score.h - which node a pod of a signature gets: the feasible nodes, best first. For gang/
- * only.
+ * node_score.h - which feasible node is best for a pod of a signature.
  *
- * One scan fills a queue, which then serves all members of a signature: the fullest node stays the
- * fullest while it fills up, and the rank of the others does not change. The entries are classes,
- * represented by their first node, and single nodes where a rule depends on the node. When the top
- * node is full, the next node of its class replaces it. The queue is valid as long as slots are
- * added on its top node only; otherwise call node_queue_forget(). The queue owns its table;
- * node_queue_done() frees it.
+ * For several pods of a signature, one scan fills a queue (struct node_queue). The fullest node is
+ * the best. It stays the best while it fills up, and the rank of the other nodes does not change.
+ * An entry is a class, represented by its first node, or a single node if a rule depends on the
+ * node. When the top node is full, the next node of its class replaces it.
+ *
+ * The queue is valid while slots are added on its top node only. After any other change, call
+ * node_queue_forget(). The queue owns its table, and node_queue_done() frees it.
  */
 #ifndef MUSTER_GANG_PLAN_NODE_SCORE_H
 #define MUSTER_GANG_PLAN_NODE_SCORE_H
@@ -17,12 +17,12 @@
 
 struct candidate {
     struct node *node;
-    struct node_class *class; /* that the node represents; NULL: a single node */
+    struct node_class *class; /* the class that the node represents; NULL: a single node */
 };
 struct node_queue {
     const struct gang *gang;
     struct reach reach;                /* of the gang */
-    const struct signature *signature; /* NULL: the queue must be filled */
+    const struct signature *signature; /* NULL: fill the queue before use */
     struct candidate *items;           /* a heap */
     size_t n, cap;
 };
@@ -40,12 +40,14 @@ void node_queue_done(struct node_queue *q);
 bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
                       struct signature *signature, const struct node *node,
                       const struct reach *reach);
-/* Of the nodes that could hold one more pod of the signature beside what is earmarked if they were
- * empty, the one that lacks least for it now; NULL: none. */
+/* The node to earmark for one more pod of the signature: of all nodes that could hold it if they
+ * were empty, next to what is earmarked there, the node that lacks least now; NULL: none. */
 struct node *future_node(struct gang_core *core, const struct gang *gang,
                          struct signature *signature);
+/* Whether node a is better than node b for pods of the signature. A strict total order. */
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b);
-/* The best node for the signature, by the planner's order; NULL: none. `except` may be NULL. */
+/* The best feasible node for one more pod of the signature; NULL: none. Skips `except`, which may
+ * be NULL. */
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct signature *signature,
                        const struct node *except);
 

@@ -5,16 +5,22 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/plan/member_order.h"
+#include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement_try.h"
+#include "gang/plan/queue_check.h"
 #include "gang/plan/shortage.h"
 #include "gang/plan/shortage_cache.h"
 #include "gang/plan/subgroup_choice.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
-/* Choices of units that are tried for one plan. */
+/* How many choices of units are tried for one plan at most. */
 #define CHOICES_MAX 256
+/* To place a member takes as long as this many scanned nodes. With topology spread, its pods are
+ * counted on all nodes again, and this many nodes take as long as one scanned node. */
+#define WORK_PER_MEMBER  8
+#define COUNTED_PER_WORK 10
 
 /* ---- one try ---- */
 
@@ -51,10 +57,27 @@ static struct node *member_node(struct gang_core *core, struct placement_try *p,
                                 const struct pod *pod)
 {
     struct node *tied = pinned_node(core, pod);
+    if (queue_stops(core, p, pod->signature))
+        return NULL;
     if (!tied)
         return next_node(core, p, pod->signature);
-    node_queue_forget(&p->queue); /* the rank of that node changes */
+    node_queue_forget(&p->queue); /* a slot on another node than the top one follows */
     return node_is_feasible(core, p->gang, pod->signature, tied, &p->queue.reach) ? tied : NULL;
+}
+
+/* Whether a what-if query has used up its work. A plan is not stopped, because a gang must not lose
+ * it to the number of its members. */
+static bool is_over(const struct gang_core *core, const struct placement_try *p)
+{
+    return p->what_if && core->work > p->most_work;
+}
+
+static void spend_on(struct gang_core *core, const struct placement_try *p,
+                     const struct signature *signature)
+{
+    int64_t counted = signature->spread ? (int64_t)core->n_ids / COUNTED_PER_WORK : 0;
+    if (p->what_if)
+        scan_budget_spend(core, WORK_PER_MEMBER + counted);
 }
 
 static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
@@ -72,8 +95,9 @@ static void take_back(struct placement_try *p, struct trial_mark to)
     node_queue_forget(&p->queue);
 }
 
-/* ---- the needed set ---- */
+/* ---- needed members ---- */
 
+/* Some member of the unit; NULL: none. */
 static const struct pod *member_of(const struct gang *gang, const struct unit *unit)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -82,7 +106,7 @@ static const struct pod *member_of(const struct gang *gang, const struct unit *u
     return NULL;
 }
 
-/* Members that do not exist yet in the unit itself, not below it. */
+/* How many members the unit itself lacks, without the units below. */
 static int missing_here(const struct unit *unit)
 {
     int missing = unit_lacks(unit, STAGE_EXISTS);
@@ -91,13 +115,15 @@ static int missing_here(const struct unit *unit)
     return missing;
 }
 
+/* Adds slots for expected members of the unit and of the units below. Returns their number. */
 static int place_expected(struct gang_core *core, struct placement_try *p, struct unit *unit)
 {
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
     for (; given < missing && unit->want > 0 && known && !unit_at_maximum(unit);
          unit_got_one(unit), given++) {
-        struct node *node = next_node(core, p, unit->like);
+        bool stopped = queue_stops(core, p, unit->like);
+        struct node *node = stopped ? NULL : next_node(core, p, unit->like);
         if (!node) {
             p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
             break;
@@ -109,21 +135,24 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
     return given;
 }
 
-/* The orders in which members of different signatures are tried. Members that missed the last
- * attempt come last, even behind members of units that were not chosen; MISSED_FIRST is tried when
- * no other order works. */
+/* The orders in which members are tried. Members that missed the last attempt come last, even
+ * behind members of units that were not chosen. MISSED_FIRST, in which they come first, is tried
+ * only if no other order works. */
 enum way { HARDEST_FIRST, EASIEST_FIRST, MISSED_FIRST, WAYS };
 
-/* Adds slots for wanted members. */
+/* Adds slots for members that the units want, and reduces *want. `missed`: for members that missed
+ * the last attempt, or for the others. `of_any`: also for members of units that were not chosen. */
 static void place_members(struct gang_core *core, struct placement_try *p, int *want, enum way way,
                           bool missed, bool of_any)
 {
-    for (size_t i = 0; *want > 0 && i < p->n; i++) {
+    for (size_t i = 0; *want > 0 && i < p->n && !is_over(core, p); i++) {
         struct pod *pod = p->pods[way == HARDEST_FIRST ? i : p->n - 1 - i];
         bool in_turn = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
         bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? unit_that_wants(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, p, pod) : NULL;
+        if (wants)
+            spend_on(core, p, pod->signature);
         if (node) {
             give(p, pod->unit, pod->signature, node, pod);
             unit_got_one(wants);
@@ -134,11 +163,13 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
     }
 }
 
-/* Adds slots for all wanted members, then for expected ones; true: the needed set is covered. */
+/* Adds slots for all wanted members, and for expected ones. True: all needed members have a slot.
+ */
 static bool place_needed(struct gang_core *core, struct placement_try *p, int want, enum way way)
 {
     core->trials++;
     p->culprit = NULL;
+    p->queue_short.queue = NULL;
     node_queue_forget(&p->queue);
     place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ false);
     place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ true);
@@ -151,7 +182,8 @@ static bool place_needed(struct gang_core *core, struct placement_try *p, int wa
 
 /* ---- extras ---- */
 
-/* Adds slots for whole units that were not chosen; a unit that does not fit gets none. */
+/* Adds slots for further units that were not chosen. A unit that does not fit as a whole gets none.
+ */
 static void place_whole_units(struct gang_core *core, struct placement_try *p, struct unit *unit)
 {
     list_for_each (child, &unit->children, struct unit, in_parent) {
@@ -175,14 +207,16 @@ static void place_whole_units(struct gang_core *core, struct placement_try *p, s
 static void place_extras(struct gang_core *core, struct placement_try *p)
 {
     gang_count(core, p->gang);
+    p->extras = true;
     place_whole_units(core, p, p->gang->root);
     core->trials++;
     node_queue_forget(&p->queue);
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < p->n && !is_over(core, p); i++) {
         struct pod *pod = p->pods[i];
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
             continue;
         struct node *node = member_node(core, p, pod);
+        spend_on(core, p, pod->signature);
         if (node)
             give(p, pod->unit, pod->signature, node, pod);
     }
@@ -198,7 +232,7 @@ static bool any_missed(const struct placement_try *p)
     return false;
 }
 
-/* Tries all orders with the current choice of units. */
+/* Tries the orders of members with the current choice of units. */
 static bool place_some_way(struct gang_core *core, struct placement_try *p, int want,
                            struct shortage *ret)
 {
@@ -210,26 +244,31 @@ static bool place_some_way(struct gang_core *core, struct placement_try *p, int 
         }
         if (place_needed(core, p, want, (enum way)way))
             return true;
+        if (is_over(core, p))
+            return false;
         if (p->culprit)
             shortage_find(core, p, ret);
     }
     return false;
 }
 
-/* Places the needed members, trying one choice of units after the other. */
+/* Places the needed members. Tries one choice of units after the other. */
 static bool place_minimum(struct gang_core *core, struct placement_try *p, struct shortage *ret)
 {
     int want = 0;
     *ret = (struct shortage){.room = -1};
     forget_excluded(p->gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
-        if (!choose_units_of_gang(core, p->gang, &want) || shortage_cache_has(core, p, want, ret))
+        if (!choose_units_of_gang(core, p->gang, &want) || queue_lacks_room(core, p, want, ret))
+            break;
+        choose_units_of_gang(core, p->gang, &want);
+        if (shortage_cache_has(core, p, want, ret))
             break;
         if (place_some_way(core, p, want, ret))
             return true;
         take_back(p, p->begin);
         shortage_cache_put(core, p, ret, want);
-        if (!exclude_unit(p->culprit))
+        if (is_over(core, p) || !exclude_unit(p->culprit))
             break;
     }
     if (want > 0)
@@ -237,7 +276,7 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
     return false;
 }
 
-/* The trial may hold changes already: those of a what-if query. */
+/* The trial may have earlier changes, those of a what-if query. */
 static struct placement_try placing_in(struct trial *t, struct gang *gang)
 {
     gang_count(t->core, gang);
@@ -262,17 +301,26 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     return done;
 }
 
-bool place_in_trial(struct trial *t, struct gang *gang, struct shortage *ret)
+enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, int64_t *work_left,
+                                struct shortage *ret)
 {
+    struct gang_core *core = t->core;
     struct placement_try p = placing_in(t, gang);
+    int64_t before = core->work;
     p.what_if = true;
-    bool done = place_minimum(t->core, &p, ret);
-    take_back(&p, p.begin);
+    p.most_work = before + *work_left;
+    bool done = place_minimum(core, &p, ret);
+    bool over = !done && is_over(core, &p);
+    if (done && keep)
+        place_extras(core, &p);
+    else
+        take_back(&p, p.begin);
     placing_end(&p);
-    return done;
+    *work_left -= core->work - before;
+    return done ? GANG_YES : over ? GANG_NOT_ASKED : GANG_NO;
 }
 
-/* One try with the current choice of units; *ret_culprit is the first member without a place. */
+/* One try with the units that are not excluded; *ret_culprit is the first member without a node. */
 static bool try_in_future(struct gang_core *core, struct gang *gang,
                           void (*take)(struct gang_core *, struct node *, struct signature *),
                           const struct pod **ret_culprit)

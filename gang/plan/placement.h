@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * placement.h - places every needed member of a gang, or none.
+ * placement.h - finds nodes for all needed members of a gang, or for none.
  *
- *   1. choose_units() walks the tree of minimums and sets how many members each unit must still get
- *      (unit->want). Where a unit needs only some of the units below it, the ones that lack least
- *      are chosen. A unit without room is excluded and another one chosen.
- *   2. place_needed() adds slots for wanted members greedily: members by signature, the hardest
- *      signature first, each on the fullest feasible node (node_better). For members of one
- *      signature this is exact: how many fit on a node does not depend on other nodes. For mixed
- *      signatures other orders are tried, see enum way.
- *   3. place_extras() adds slots for extras, as far as they fit: first whole units that were not
- *      chosen, then single members, up to the maximum.
+ *   1. choose_units() walks the tree of units and sets how many members each unit still needs
+ *      (unit->want). If a unit needs only some of the units below it, those that lack the fewest
+ *      members are chosen. If a chosen unit does not fit, it is excluded, and another one is
+ * chosen.
+ *   2. place_needed() adds a slot for each of these members: one signature after the other, the
+ *      signature with the largest needs first, and each member on the best feasible node
+ *      (node_better()). For members of one signature this finds a plan if there is one, because how
+ *      many fit on a node does not depend on other nodes. For several signatures, other orders are
+ *      tried too, see enum way.
+ *   3. place_extras() adds slots for extras that fit, up to the maximum: first for whole units that
+ *      were not chosen, then for single members.
  *
- * All runs within a trial: if the needed set is not covered, every added slot is removed again.
+ * All of this runs in a trial. If a needed member has no slot, all added slots are removed again.
  */
 #ifndef MUSTER_GANG_PLAN_PLACEMENT_H
 #define MUSTER_GANG_PLAN_PLACEMENT_H
@@ -20,15 +22,21 @@
 #include "gang/cluster/trial.h"
 
 /*
- * Completes the gang's plan to its needed set, and adds extras that fit. Existing slots stay.
- * False: not possible; *ret is what was short when everything that fits was placed. `for_good`
- * false: only tests whether it is possible.
+ * Adds slots for all needed members of the gang that have none, and for extras that fit. Existing
+ * slots stay. False: this is not possible, and no slot was added; *ret is the shortage of the try
+ * that placed the most members. `for_good` false: only tests whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
-/* Whether the needed members fit in this trial. No slot stays and no result is cached. */
-bool place_in_trial(struct trial *t, struct gang *gang, struct shortage *ret);
-/* Finds places that the needed members could have once nodes empty, see starvation.c, and passes
- * them to take(); forget() is called before each try. Nothing is reserved. False: not for all. */
+/*
+ * Whether the needed members fit in this trial. Caches no result. If `keep` is set and they do,
+ * they keep their slots until the trial is reverted, and extras that fit get slots too. Otherwise
+ * it leaves no slots. Deducts its work from *work_left, in scanned nodes. GANG_NOT_ASKED: the work
+ * was not enough for an answer.
+ */
+enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, int64_t *work_left,
+                                struct shortage *ret);
+/* Finds the nodes to earmark for the needed members, see starvation.h, and passes each to take().
+ * Calls forget() before each try. Reserves nothing. False: some member has no node. */
 bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
                      void (*take)(struct gang_core *, struct node *, struct signature *));
 

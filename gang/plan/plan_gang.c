@@ -4,9 +4,11 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/timers.h"
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/queue_check.h"
 #include "gang/plan/shortage.h"
 #include "gang/plan/shortage_cache.h"
 #include "gang/plan/starvation.h"
@@ -14,36 +16,48 @@
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
 
 /* ---- no plan ---- */
 
-/* Planning failed; the gang has no slots left. */
+/* Planning has failed, and the gang has no slots any more. */
 static void plan_failed(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_failed++;
     gang->tried = core->marks.clock;
-    nominations_clear(core, gang); /* also those from before a restart */
+    nominations_clear(core, gang); /* including those from before a restart */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
     timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.reason_refresh);
 }
 
-/* `gated`: its minResources are not free. */
-static void update_earmark(struct gang_core *core, struct gang *gang, const struct shortage *s,
-                           bool gated)
+/* Gives the gang the earmark if it starves for capacity. If a rule between pods or kube-scheduler
+ * rules out some nodes, it starves for capacity only if other nodes are full (s->resource). A gang
+ * that its queue stops has no claim to nodes. */
+static void update_earmark(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
+    const struct shortage *s = &o->shortage;
+    bool gated = o->below.group != NULL; /* its minResources are not free */
     enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
-    bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
-    bool refused = code == REASON_REFUSED_BY_SCHEDULER; /* some nodes, and the others are full */
+    bool between = code == REASON_KEPT_APART || code == REASON_SPREAD;
+    bool refused = code == REASON_REFUSED_BY_SCHEDULER;
     bool capacity =
         code == REASON_NOT_ENOUGH_RESOURCES || gated || ((between || refused) && s->resource != -1);
-    if (!gang->expecting && (core->config.strict_order || (gang->starved && capacity)))
+    bool stopped = o->refusal || s->queue.queue;
+    if (!stopped && !gang->expecting &&
+        (core->config.strict_order || (capacity && (gang->starved || queue_owes_room(core, gang)))))
         earmark_for_starved(core, gang);
     else
         earmark_end(core, gang);
 }
 
 /* ---- one gang ---- */
+
+/* A gang that has begun goes on, whatever its queue takes now. */
+static enum gang_reason_code refusal_of(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->n_slots || gang_began_commit(gang) ? REASON_NONE : queue_refuses_gang(core, gang);
+}
 
 struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 {
@@ -55,10 +69,17 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
         triggered(core, gang, TRIGGER_ROOM_MORE);
     gang_plan_begins(gang);
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->expecting)
-        return o; /* reconcile() has set the reason */
+        return o; /* reconcile() sets the reason */
     gang->tried_at = core->now;
     gang->tried = core->marks.clock;
     core->planned_in = core->steps;
+    o.refusal = refusal_of(core, gang);
+    if (o.refusal) {
+        o.result = PLAN_FAILED;
+        o.code = o.refusal;
+        plan_failed(core, gang);
+        return o;
+    }
     o.below = min_resources_short(core, gang);
     bool free = !o.below.group;
     bool done = place_gang(core, gang, free, &o.shortage) && free;
@@ -74,9 +95,11 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
         o.result = made ? PLAN_MADE : PLAN_STANDS;
     } else {
         o.result = PLAN_FAILED;
-        o.code = o.shortage.culprit ? shortage_code(&o.shortage)
-                 : free             ? REASON_NONE
-                                    : REASON_MIN_RESOURCES;
+        o.refusal = refusal_of(core, gang); /* it may have lost its plan */
+        o.code = o.refusal            ? o.refusal
+                 : o.shortage.culprit ? shortage_code(&o.shortage)
+                 : free               ? REASON_NONE
+                                      : REASON_MIN_RESOURCES;
         plan_failed(core, gang);
     }
     return o;
@@ -84,20 +107,25 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 
 void plan_failure_emitted(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
+    if (o->shortage.queue_alone &&
+        (o->code == REASON_QUEUE_LIMIT || o->code == REASON_QUEUE_DESERVED))
+        gang_stopped_by_queue(gang); /* after the report, which touches the gang */
     if (gang->marks.full && min_resources_exceed_members(core, gang))
         gang_has_known_shortage(gang, NULL, 0, 0);
-    update_earmark(core, gang, &o->shortage, o->below.group != NULL);
+    update_earmark(core, gang, o);
 }
 
 /*
- * Many gangs wait for the same capacity. The shortage that one of them found is valid for all with
- * equal members. If it is also the one they found last, planning them again is useless: each
- * waiting gang costs one lookup.
+ * Many gangs may wait for the same capacity. A shortage of one gang is valid for all gangs with
+ * equal members. If the gang's last plan failed with the shortage that is still cached, planning
+ * again would fail too. So each waiting gang costs only this check.
  */
 bool plan_still_fails(struct gang_core *core, struct gang *gang)
 {
-    if (gang->marks.retry || gang->starved || core->config.strict_order ||
-        !shortage_still_holds(core, gang))
+    bool by_nodes =
+        !gang->starved && !core->config.strict_order && shortage_still_holds(core, gang);
+    if (gang->marks.retry || !(by_nodes || queue_still_stops(core, gang)) ||
+        queue_refuses_gang(core, gang))
         return false;
     triggered(core, gang, TRIGGER_ROOM_MORE);
     core->stats.plans_failed++;
@@ -145,14 +173,25 @@ static void add_due(const struct gang_core *core, struct due *due, struct gang *
     due->items[due->n++] = gang;
 }
 
-/* Gangs are usually in order already. */
+/* Gangs of different queues take turns (turns.h), so they need no order; their queues only keep
+ * them apart. Gangs with an unfinished commit go before all queues, in order. */
+static int by_turn(const void *a, const void *b)
+{
+    const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
+    uintptr_t x = (uintptr_t)queue_of_gang(g->core, g), y = (uintptr_t)queue_of_gang(h->core, h);
+    if (x == y || gang_began_commit(g) || gang_began_commit(h))
+        return by_order(a, b);
+    return x < y ? -1 : 1;
+}
+
+/* Sorts the gangs, which are usually in order already. */
 static void put_in_order(struct due *due)
 {
     size_t i = 1;
-    while (i < due->n && by_order(&due->items[i - 1], &due->items[i]) < 0)
+    while (i < due->n && by_turn(&due->items[i - 1], &due->items[i]) < 0)
         i++;
     if (i < due->n)
-        qsort(due->items, due->n, sizeof *due->items, by_order);
+        qsort(due->items, due->n, sizeof *due->items, by_turn);
 }
 
 bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
@@ -160,8 +199,8 @@ bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
     return core->plans_deferred && to_be_planned(core, gang);
 }
 
-/* The next step first takes the calls and events that arrived meanwhile. A gang with slots, or one
- * that has just lost them, is never deferred. */
+/* Before it plans the deferred gangs, the next step takes the calls and events that have arrived
+ * meanwhile. A gang that has slots, or has just lost them, is not deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang)
 {
     bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
@@ -173,14 +212,14 @@ bool plan_defer(struct gang_core *core, const struct gang *gang)
     return true;
 }
 
-/* All open gangs if room grew or plans were deferred, else the touched ones: any other reason to
- * plan a gang again touches it. */
+/* If room grew or gangs were deferred, checks all open gangs. Else it checks the touched gangs
+ * only, because any other reason to plan a gang touches it. */
 void plans_due(struct gang_core *core, struct due *due)
 {
+    order_settle(core);
     bool all = core->plan_pass_freed != core->marks.freed || core->plans_deferred;
     core->plan_pass_freed = core->marks.freed;
     core->plans_deferred = false;
-    order_settle(core);
     if (all)
         list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, due, gang);

@@ -2,8 +2,8 @@
 /*
  * plan_gang.h - which gangs are planned, in which order, and how one gang is planned.
  *
- * A gang is planned again if capacity grew on some node since it last failed (core->marks.freed),
- * or if the gang itself changed (gang->marks.retry).
+ * After a failure, a gang is planned again if room grew on some node since then
+ * (core->marks.freed), or if the gang itself changed (gang->marks.retry).
  */
 #ifndef MUSTER_GANG_PLAN_PLAN_GANG_H
 #define MUSTER_GANG_PLAN_PLAN_GANG_H
@@ -14,34 +14,36 @@
 /* The result of planning a gang. */
 struct outcome {
     enum {
-        PLAN_UNTRIED, /* too few members are plannable */
-        PLAN_STANDS,  /* the plan is complete and unchanged */
+        PLAN_UNTRIED, /* too few members are plannable, so planning was not tried */
+        PLAN_STANDS,  /* the plan is complete, and no slot was added */
         PLAN_MADE,    /* slots were added */
         PLAN_FAILED,
     } result;
-    enum gang_reason_code code; /* PLAN_FAILED: why; REASON_NONE: no reason to report */
+    enum gang_reason_code code;    /* of PLAN_FAILED; REASON_NONE: no reason to report */
+    enum gang_reason_code refusal; /* its queue takes no gang; REASON_NONE: it does */
     struct shortage shortage;
-    struct min_short below;
+    struct min_short below; /* minResources that are not free */
 };
-/* Completes the gang's plan, or drops it. */
+/* Completes the gang's plan. If this is not possible, drops the whole plan. */
 struct outcome plan_gang(struct gang_core *core, struct gang *gang);
-/* After the failure was reported: sets or ends the gang's earmark. */
+/* Gives the gang the earmark or ends it. Call it after the failure was reported. */
 void plan_failure_emitted(struct gang_core *core, struct gang *gang, const struct outcome *o);
-/* The gang would fail again for the same reason, as the shortage cache shows; nothing is tried. */
+/* Whether the shortage cache shows that planning the gang would fail as before. If so, it counts as
+ * a failed plan. */
 bool plan_still_fails(struct gang_core *core, struct gang *gang);
-/* Plans the gang no earlier than when room grows. `had_room`: not even then, since the gang did not
- * lack room. */
+/* The gang is not planned again before room grows. `had_room`: more room would not help, so not
+ * even then. */
 void plan_not_due(const struct gang_core *core, struct gang *gang, bool had_room);
-/* Gangs to be planned, each once. */
+/* Gangs that are due to be planned. */
 struct due {
     struct gang **items;
     size_t n, cap;
 };
-/* Gangs that may have become feasible, in order. The caller frees items. */
+/* Collects the gangs that are due, in the order of gangs. The caller frees due->items. */
 void plans_due(struct gang_core *core, struct due *due);
-/* True: this step has used up its work, and the gang is left for a later one. */
+/* Defers the gang to a later step if this step has used up its work. True: it was deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang);
-/* The gang is due and was left for a later step. */
+/* Whether the gang is due, and may have been deferred. */
 bool plan_is_deferred(const struct gang_core *core, const struct gang *gang);
 
 #endif

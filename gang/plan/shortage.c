@@ -12,7 +12,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
 
-/* Counts n nodes like this one where spread or anti-affinity keeps the culprit out. */
+/* Counts n equal nodes if topology spread or anti-affinity rules them out for the culprit. */
 static void shortage_between(struct rules *rules, const struct node *node, int n,
                              struct shortage *s)
 {
@@ -27,7 +27,7 @@ static void shortage_between(struct rules *rules, const struct node *node, int n
                      strcmp(conflict->ns, who->ns) != 0);
 }
 
-/* Counts what the scanned node lacks for the culprit, for all nodes that it represents. */
+/* Counts what the scanned node lacks for the culprit, once for each node that it represents. */
 static void shortage_at(const struct placement_try *p, struct rules *rules,
                         const struct node_scan *scan, int *lacking, struct shortage *s)
 {
@@ -60,7 +60,8 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
     }
 }
 
-/* How much of s->resource the members without a place need; a missing one counts as the culprit. */
+/* How much of s->resource the members without a slot need. A member that does not exist yet counts
+ * as much as the culprit. */
 static int64_t still_needed(const struct placement_try *p, const struct shortage *s)
 {
     int n = 0;
@@ -85,7 +86,15 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
     int lacks = unit_lacks(p->gang->root, STAGE_PLANNED);
     int room = gang_needed(p->gang) - lacks;
     if (room <= s->room)
-        return; /* another try placed as many members or more */
+        return; /* *s is of a try that placed at least as many members */
+    if (p->queue_short.queue) {
+        *s = (struct shortage){.room = room,
+                               .lacks = lacks,
+                               .resource = -1,
+                               .culprit = p->culprit,
+                               .queue = p->queue_all.queue ? p->queue_all : p->queue_short};
+        return;
+    }
     *s = (struct shortage){.room = room, .lacks = lacks, .resource = -1, .culprit = p->culprit};
     cleanup_free int *lacking = xcalloc(signature->n_needs, sizeof *lacking); /* nodes, by need */
     const struct node *tied = pinned_node(core, p->culprit);
@@ -103,7 +112,7 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
         const struct need *need = &signature->needs[k];
         bool device = (int)need->resource == signature->device;
         if (lacking[k] < most || most + lacking[k] == 0 || (lacking[k] == most && !device))
-            continue; /* between equals the device is reported: it is the scarcer resource */
+            continue; /* of resources that equally many nodes lack, report the device */
         most = lacking[k];
         s->resource = (int)need->resource;
         s->amount = need->amount;
@@ -111,11 +120,13 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
     if (s->resource >= 0)
         s->missing = still_needed(p, s);
     if (s->anti_affinity + s->spread < most)
-        s->anti_affinity = s->spread = 0; /* lack of room rules out more nodes */
+        s->anti_affinity = s->spread = 0; /* more nodes lack room, so report that */
 }
 
 enum gang_reason_code shortage_code(const struct shortage *s)
 {
+    if (s->queue.queue)
+        return s->queue.code;
     if (s->tied)
         return REASON_VOLUME_NODE;
     if (s->n_nodes == 0)

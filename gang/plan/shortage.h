@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shortage.h - why a gang could not be placed: how many nodes lack what for its first member
- * without a place (the culprit).
+ * shortage.h - finds out why a gang could not be placed: what the nodes lack for its first member
+ * without a slot, the culprit.
  */
 #ifndef MUSTER_GANG_PLAN_SHORTAGE_H
 #define MUSTER_GANG_PLAN_SHORTAGE_H
 
 #include "gang/plan/placement_try.h"
 
-/* Finds what most of the nodes that pass the culprit's rules lack. *s stays if it is from a try
- * that placed as many members or more. */
+/* Sets *s to the shortage of this try: what most of the nodes lack that pass the culprit's rules.
+ * Leaves *s as it is if it is of a try that placed at least as many members. */
 void shortage_find(struct gang_core *core, const struct placement_try *p, struct shortage *s);
 /* The reason code of the shortage. */
 enum gang_reason_code shortage_code(const struct shortage *s);

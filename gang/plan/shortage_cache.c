@@ -5,6 +5,7 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
+/* Whether the gang is one of those that the cache serves. */
 static bool may_share(const struct gang_core *core, const struct placement_try *p)
 {
     if (p->what_if)
@@ -33,7 +34,7 @@ bool shortage_cache_has(const struct gang_core *core, const struct placement_try
     return true;
 }
 
-/* Both give the same text, for gangs that want equally many. */
+/* Whether both give the same text, for gangs that want the same number of members. */
 static bool same_text(const struct shortage *a, const struct shortage *b)
 {
     return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
@@ -45,7 +46,7 @@ void shortage_cache_put(struct gang_core *core, const struct placement_try *p,
                         const struct shortage *s, int want)
 {
     struct signature *signature = p->n ? p->pods[0]->signature : NULL;
-    if (!may_share(core, p) || !s->culprit)
+    if (!may_share(core, p) || !s->culprit || s->queue.queue)
         return;
     if (!signature->fill.version || signature->fill.room != want - s->lacks ||
         !same_text(&signature->fill.shortage, s))

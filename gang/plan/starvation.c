@@ -8,29 +8,29 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 
-/* Earmarks places for the gang; false: it would not fit on the empty cluster. */
+/* Gives the gang the earmark. False: it would not fit even if all nodes were empty. */
 static bool earmark_places(struct gang_core *core, struct gang *gang)
 {
     earmark_set(core, gang);
     if (place_in_future(core, gang, earmark_clear, earmark_add))
         return true;
-    if (core->config.strict_order) /* gangs behind it wait all the same */
+    if (core->config.strict_order) /* gangs behind it must wait even then */
         return true;
     earmark_clear(core);
     earmark_set(core, NULL);
     return false;
 }
 
-/* A digest of how much is earmarked on which node. */
+/* A digest of the earmarked amounts of all nodes. */
 static uint64_t earmark_digest(const struct gang_core *core)
 {
-    uint64_t sum = 0; /* the list has no defined order */
+    uint64_t sum = 0; /* independent of the order of the list */
     list_for_each (node, &core->earmarked, struct node, in_earmarked) {
         uint64_t h = hash_u64(HASH_START, node->id);
         for (size_t i = 0; i < node->earmarked.n; i++)
             h = hash_u64(hash_u64(h, node->earmarked.items[i].resource),
                          (uint64_t)node->earmarked.items[i].amount);
-        sum += hash_u64(h, h >> 32); /* FNV alone would miss an exchange between two nodes */
+        sum += hash_u64(h, h >> 32); /* a plain FNV hash could miss a swap of two nodes */
     }
     return sum;
 }
@@ -44,5 +44,5 @@ void earmark_for_starved(struct gang_core *core, struct gang *gang)
     if (!earmark_places(core, gang) && before && before != gang)
         earmark_places(core, before);
     if (before && earmark_digest(core) != was)
-        room_grew(core); /* room that was earmarked before may be free for others */
+        room_grew(core); /* room that was earmarked may be free for others now */
 }

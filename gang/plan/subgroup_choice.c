@@ -20,11 +20,11 @@ void forget_excluded(struct unit *unit)
 
 struct option {
     struct unit *unit;
-    int lacks; /* slots missing from its minimum */
-    bool able; /* enough members are plannable or expected */
+    int lacks; /* how many slots its minimum lacks */
+    bool able; /* enough of its members are plannable or expected */
 };
 
-/* By name, so that a restart makes the same choices. */
+/* By name, so that muster chooses the same after a restart. */
 static int by_name(const struct unit *a, const struct unit *b)
 {
     int order = a->group == b->group ? 0 : strcmp(a->group->key, b->group->key);
@@ -45,6 +45,7 @@ static int by_lack(const void *a, const void *b)
     return by_name(x->unit, y->unit);
 }
 
+/* The units directly below that are not excluded, the best choices first. Returns their number. */
 static size_t options_of(const struct gang *gang, const struct unit *unit, struct option *ret)
 {
     size_t n = 0;
@@ -70,7 +71,7 @@ bool choose_units(const struct gang *gang, struct unit *unit, int *ret)
     int still = unit->min_pods - unit->t.bound - unit->t.binding;
     int here = still - unit->t.slots;
     for (; i < n; i++) {
-        /* More units than needed are chosen only to reach the minimum of members. */
+        /* Choose more units than needed only if the unit's minimum of members requires it. */
         if (i >= needed && (gang->expecting || at_hand >= still || !options[i].able ||
                             options[i].lacks > here - below))
             break;

@@ -39,7 +39,7 @@ void earmark_end(struct gang_core *core, struct gang *gang)
         return;
     earmark_clear(core);
     earmark_set(core, NULL);
-    room_grew(core); /* for pods and gangs that had to respect it */
+    room_grew(core); /* for gangs and pods that had to respect the earmark */
 }
 
 void earmark_order_changed(struct gang_core *core, const struct gang *gang)
@@ -48,17 +48,28 @@ void earmark_order_changed(struct gang_core *core, const struct gang *gang)
         room_grew(core);
 }
 
+/* It is for the fair share of a queue: the gang has not waited too long yet. */
+static bool is_for_share(const struct gang_core *core)
+{
+    return !core->earmark_gang->starved && !core->config.strict_order;
+}
+
 bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang)
 {
     const struct gang *earmark_gang = core->earmark_gang;
-    return earmark_gang && gang != earmark_gang && order_after(gang, earmark_gang);
+    return earmark_gang && gang != earmark_gang &&
+           !(is_for_share(core) && gang->queue == earmark_gang->queue) &&
+           order_after(gang, earmark_gang);
+}
+
+bool earmark_binds_pods(const struct gang_core *core, int32_t priority)
+{
+    return core->earmark_gang && !is_for_share(core) && priority <= core->earmark_gang->priority;
 }
 
 bool pod_respects_earmark(const struct gang_core *core, const struct pod *pod)
 {
-    const struct gang *earmark_gang = core->earmark_gang;
-    return earmark_gang && pod->gang != earmark_gang &&
-           pod->facts->priority <= earmark_gang->priority;
+    return pod->gang != core->earmark_gang && earmark_binds_pods(core, pod->facts->priority);
 }
 
 struct reach gang_reach(const struct gang_core *core, const struct gang *gang)

@@ -2,27 +2,30 @@
 #include "gang/podgroup/gang_order.h"
 
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
+#include "gang/queue/queue_order.h"
 
 static int compare(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-static bool began_commit(const struct gang *gang)
+bool gang_began_commit(const struct gang *gang)
 {
     return gang->state == GANG_COMMITTING ||
            (gang->state == GANG_RECOVERING && gang->partial_first);
 }
 
 /*
- * Gangs with an unfinished commit come first, then higher priority. Among equals: starved gangs,
- * the longest wait first; then gangs that have not failed, or failed longest ago; then the oldest.
+ * The merit of two gangs: unfinished commits first, then higher priority, then starved gangs. Of
+ * starved gangs, the longest wait comes first; of other gangs, those that have not failed, then
+ * those that failed longest ago. Then the oldest, then the first by name.
  */
 static int by_merit(const struct gang *g, const struct gang *h)
 {
     const struct gang_group_facts *gf = g->head->facts, *hf = h->head->facts;
-    int order = compare(began_commit(h), began_commit(g));
+    int order = compare(gang_began_commit(h), gang_began_commit(g));
     if (!order)
         order = compare(h->priority, g->priority);
     if (!order)
@@ -41,18 +44,32 @@ static int own_priority_then_merit(const struct gang *g, const struct gang *h)
     return order ? order : by_merit(g, h);
 }
 
+/* Between gangs of different queues, the queues decide. */
+static int by_queue(const struct gang *g, const struct gang *h)
+{
+    const struct gang_core *core = g->core;
+    if (g->queue == h->queue || !core->queues.root)
+        return 0;
+    int order = compare(gang_began_commit(h), gang_began_commit(g));
+    struct queue *a = g->queue ? g->queue : core->queues.none;
+    struct queue *b = h->queue ? h->queue : core->queues.none;
+    return order ? order : queues_order(core, a, b);
+}
+
 int by_order(const void *a, const void *b)
 {
     const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
-    int order = g->order.behind == h->order.behind ? 0 : by_merit(g->order.behind, h->order.behind);
+    int order = by_queue(g, h);
+    if (!order && g->order.behind != h->order.behind)
+        order = by_merit(g->order.behind, h->order.behind);
     return order ? order : own_priority_then_merit(g, h);
 }
 
-/* A gang with a plan is in no queue. It is compared with gangs of its namespace as if it were, so
- * that it gets the same place back if it loses the plan. */
+/* A gang with a plan is not in a queue. It is compared with gangs of its namespace as if it were in
+ * the queue, so it gets the same position back if it loses the plan. */
 bool order_after(const struct gang *g, const struct gang *h)
 {
-    bool same_namespace = strcmp(g->head->ref.ns, h->head->ref.ns) == 0;
+    bool same_namespace = g->queue == h->queue && strcmp(g->head->ref.ns, h->head->ref.ns) == 0;
     return (same_namespace ? own_priority_then_merit(g, h) : by_order(&g, &h)) > 0;
 }
 
@@ -63,7 +80,7 @@ static int by_queue_order(const void *a, const void *b)
     return own_priority_then_merit(*(struct gang *const *)a, *(struct gang *const *)b);
 }
 
-/* The gang waits for a plan, and planning may succeed. */
+/* Whether the gang waits for a plan, and planning it may succeed. */
 static bool is_queued(const struct gang *gang)
 {
     bool open = gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
@@ -72,7 +89,7 @@ static bool is_queued(const struct gang *gang)
     return open && !gang->halted && !gang->n_slots;
 }
 
-/* Everything that own_priority_then_merit() compares while the gang is queued. */
+/* Everything that own_priority_then_merit() compares, for a gang in a queue. */
 static struct order_key order_key_of(const struct gang *gang)
 {
     const struct gang_group_facts *facts = gang->head->facts;
@@ -90,24 +107,45 @@ static bool order_key_equal(const struct order_key *a, const struct order_key *b
            a->starved == b->starved && a->since == b->since && a->created == b->created;
 }
 
-static struct namespace_queue *queue_get(struct gang_core *core, const char *ns)
+/* Gangs of one namespace in different queues do not wait for each other. */
+static char *line_key(const struct gang *gang)
 {
-    struct namespace_queue *queue = map_get(&core->namespace_queues, ns);
-    if (queue)
+    return gang->queue ? xasprintf("%s %s", gang->head->ref.ns, gang->queue->key)
+                       : xstrdup(gang->head->ref.ns);
+}
+
+static bool is_line_of(const struct namespace_queue *line, const struct gang *gang)
+{
+    size_t n = strlen(gang->head->ref.ns);
+    const char *rest = &line->key[n];
+    return strncmp(line->key, gang->head->ref.ns, n) == 0 &&
+           (gang->queue ? *rest == ' ' && strcmp(rest + 1, gang->queue->key) == 0 : !*rest);
+}
+
+/* Most gangs stay where they are. */
+static struct namespace_queue *queue_get(struct gang_core *core, const struct gang *gang)
+{
+    if (gang->order.queue && is_line_of(gang->order.queue, gang))
+        return gang->order.queue;
+    char *key = line_key(gang);
+    struct namespace_queue *queue = map_get(&core->namespace_queues, key);
+    if (queue) {
+        free(key);
         return queue;
+    }
     queue = xcalloc(1, sizeof *queue);
-    queue->ns = xstrdup(ns);
+    queue->key = key;
     list_init(&queue->in_unsettled);
-    map_set(&core->namespace_queues, queue->ns, queue);
+    map_set(&core->namespace_queues, queue->key, queue);
     return queue;
 }
 
 static void queue_free(struct gang_core *core, struct namespace_queue *queue)
 {
     list_remove(&queue->in_unsettled);
-    map_remove(&core->namespace_queues, queue->ns);
+    map_remove(&core->namespace_queues, queue->key);
     free(queue->gangs);
-    free(queue->ns);
+    free(queue->key);
     free(queue);
 }
 
@@ -127,13 +165,16 @@ static void enqueue(struct gang_core *core, struct gang *gang, struct namespace_
     unsettle(core, queue);
 }
 
-/* Leaves a gap that close_gaps() closes before the queue is read: many gangs may leave at once. */
+/* Leaves a gap, because many gangs may leave at once. close_gaps() closes it before the queue is
+ * read. */
 static void dequeue(struct gang_core *core, struct gang *gang)
 {
     if (!gang->order.queue)
         return;
     gang->order.queue->gangs[gang->order.at] = NULL;
     unsettle(core, gang->order.queue);
+    if (gang->queue && gang->queue->facts && gang->queue->facts->fifo)
+        room_grew(core); /* the next one may be planned */
     gang->order.queue = NULL;
     gang->order.behind = gang;
 }
@@ -153,7 +194,8 @@ static void close_gaps(struct namespace_queue *queue)
     queue->n_sorted = sorted;
 }
 
-/* Merges: gangs that changed have left the sorted part and are at the end. */
+/* Merges the new gangs at the end into the sorted part. Gangs that changed have left it, and are at
+ * the end too. */
 static void sort(struct namespace_queue *queue)
 {
     size_t old = queue->n_sorted, i = 0, j = old;
@@ -185,7 +227,7 @@ static void settle(struct namespace_queue *queue)
 
 /* ---- gangs that changed ---- */
 
-/* Until the queue is settled, gangs behind the freed one are ordered by their own merit. */
+/* Gangs behind the freed one are ordered by their own merit until the queue is settled. */
 void order_forget(struct gang_core *core, struct gang *gang)
 {
     struct namespace_queue *queue = gang->order.queue;
@@ -201,8 +243,7 @@ void order_settle(struct gang_core *core)
 {
     struct gang *gang;
     while ((gang = order_changed_take(core)) != NULL) {
-        struct namespace_queue *queue =
-            is_queued(gang) ? queue_get(core, gang->head->ref.ns) : NULL;
+        struct namespace_queue *queue = is_queued(gang) ? queue_get(core, gang) : NULL;
         struct order_key now = order_key_of(gang);
         if (queue == gang->order.queue && (!queue || order_key_equal(&now, &gang->order.stands)))
             continue;
@@ -233,12 +274,13 @@ static int check_gang(const struct gang *gang, struct err *err)
 {
     struct order_key now = order_key_of(gang);
     if (!gang->order.queue == is_queued(gang))
-        return err_set(err, ERR_INTERNAL, "gang %s: %s the line of its namespace", gang->head->key,
-                       gang->order.queue ? "still stands in" : "does not stand in");
-    if (gang->order.queue ? strcmp(gang->order.queue->ns, gang->head->ref.ns) != 0 ||
+        return err_set(err, ERR_INTERNAL, "gang %s %s the queue of its namespace", gang->head->key,
+                       gang->order.queue ? "is still in" : "is not in");
+    cleanup_free char *key = line_key(gang);
+    if (gang->order.queue ? strcmp(gang->order.queue->key, key) != 0 ||
                                 !order_key_equal(&now, &gang->order.stands)
                           : gang->order.behind != gang)
-        return err_set(err, ERR_INTERNAL, "gang %s: stands where it stood before it changed",
+        return err_set(err, ERR_INTERNAL, "gang %s: its position in the order is out of date",
                        gang->head->key);
     return 0;
 }
@@ -251,7 +293,7 @@ static int check_queue(const struct namespace_queue *queue, struct err *err)
             return err_set(err, ERR_INTERNAL, "gang %s is not behind %s", gang->head->key,
                            before->head->key);
         if (by_merit(gang->order.behind, gang) < 0)
-            return err_set(err, ERR_INTERNAL, "gang %s comes earlier than by its own merit",
+            return err_set(err, ERR_INTERNAL, "gang %s is ordered above its own merit",
                            gang->head->key);
     }
     return 0;

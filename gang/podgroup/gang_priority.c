@@ -14,7 +14,8 @@ static bool own_priority(const struct gang_core *core, const struct group *group
     return true;
 }
 
-/* The head's own; else the highest of the other PodGroups; else of the members. */
+/* The priority of the head; else the highest of the other PodGroups; else the highest of the
+ * members. */
 int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang)
 {
     int32_t p, highest = INT32_MIN;
@@ -31,8 +32,8 @@ int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang)
     return highest == INT32_MIN ? 0 : highest;
 }
 
-/* A PodGroup's author may write any number into it; a pod's priority comes from admission, which
- * quotas limit. So a PodGroup can lower its pods' priority, and not raise it. */
+/* A user may write any priority into a PodGroup, but the priority of a pod comes from admission,
+ * which quotas limit. So a PodGroup can lower the priority of its pods, but not raise it. */
 int32_t gang_pod_priority(const struct gang_core *core, const struct gang *gang)
 {
     int32_t lowest = gang_own_priority(core, gang);

@@ -4,6 +4,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/podgroup/earmark.h"
 
@@ -21,6 +22,7 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
         return;
     trigger_begin(core, gang);
     earmark_order_changed(core, gang);
+    queue_touch(core, gang->queue);
     bool passed = passes_singly(gang);
     gang->state = state;
     gang->since = core->now;

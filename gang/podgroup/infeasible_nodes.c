@@ -6,7 +6,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 
-/* How long a node stays infeasible the first time, and at most. */
+/* How long nodes stay infeasible: the first time, and at most. */
 #define INFEASIBLE_FIRST (2 * USEC_PER_SEC)
 #define INFEASIBLE_MAX   (60 * USEC_PER_SEC)
 
@@ -57,7 +57,8 @@ static void add_node(uint64_t *nodes, const struct node *node)
     nodes[node->id / 64] |= UINT64_C(1) << node->id % 64;
 }
 
-/* Takes `offered`: all other nodes are infeasible from now on, each time for longer. */
+/* Makes all nodes infeasible that are not in `offered`, each time for longer. Owns `offered` from
+ * now on. */
 static void set_offered(struct gang_core *core, struct gang *gang, struct signature *signature,
                         uint64_t *offered)
 {

@@ -8,6 +8,7 @@
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/pod_binding.h"
 #include "gang/cluster/pod_labels.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/earmark.h"
@@ -15,17 +16,13 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
 
 /* ---- existence ---- */
 
-static char *ref_key(const struct gang_ref *ref)
-{
-    return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
-}
-
 struct group *group_find(const struct gang_core *core, const struct gang_ref *ref)
 {
-    cleanup_free char *key = ref_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     return map_get(&core->groups, key);
 }
 
@@ -38,6 +35,7 @@ struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref)
 static struct gang *gang_new(struct gang_core *core, struct group *head)
 {
     struct gang *gang = xcalloc(1, sizeof *gang);
+    gang->core = core;
     gang->head = head;
     gang->state = GANG_ASSEMBLING;
     gang->since = core->now;
@@ -47,6 +45,7 @@ static struct gang *gang_new(struct gang_core *core, struct group *head)
     list_init(&gang->slots);
     list_init(&gang->marks.in_touched);
     list_init(&gang->in_open);
+    list_init(&gang->in_queue);
     list_init(&gang->marks.in_order_changed);
     gang->order.behind = gang;
     for (int i = 0; i < GANG_TIMERS; i++) {
@@ -68,6 +67,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     infeasible_nodes_forget(core, gang);
     earmark_end(core, gang);
     order_forget(core, gang);
+    queue_leave(core, gang);
     list_remove(&gang->marks.in_touched);
     list_remove(&gang->marks.in_order_changed);
     list_remove(&gang->in_open);
@@ -97,7 +97,7 @@ static struct group *group_get(struct gang_core *core, const struct gang_ref *re
     if (group)
         return group;
     group = xcalloc(1, sizeof *group);
-    group->key = ref_key(ref);
+    group->key = gang_ref_key(ref);
     group->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
     list_init(&group->in_gang);
     list_init(&group->children);
@@ -114,13 +114,14 @@ static void drop_links(struct gang_core *core, struct group *group)
 {
     for (size_t i = 0; i < group->n_links; i++) {
         list_remove(&group->links[i].in_to);
-        gang_touch(core, group->links[i].to->gang); /* it may have no namer left */
+        gang_touch(core, group->links[i].to->gang); /* gang_sweep() may free it now */
     }
     free(group->links);
     group->links = NULL;
     group->n_links = 0;
 }
 
+/* Whether nothing uses the PodGroup any more. */
 static bool group_is_over(const struct group *group)
 {
     return !group->facts && !group->n_members && list_empty(&group->children) &&
@@ -186,13 +187,13 @@ static bool names_in_bundle(const struct group *group, const struct group *other
     return false;
 }
 
-/* The link makes both one gang: a bundle counts only if each names the other. */
+/* Whether the link makes both PodGroups one gang. A bundle counts only if each names the other. */
 static bool link_counts(const struct group_link *link)
 {
     return !link->bundle || names_in_bundle(link->to, link->from);
 }
 
-/* The units are new: members and slots move to them, slots of expected members are released. */
+/* Moves members and slots to the new units. Releases the slots of expected members. */
 static void recount_in_units(struct gang_core *core, struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -228,7 +229,7 @@ static void build_tree(struct gang_core *core, struct gang *gang)
             if (!group->units[0]->parent)
                 unit_attach(group->units[0], gang->bundle);
     }
-    /* minMember 0: a gang of one, and the other members are extras. */
+    /* With minMember 0, the gang needs one member, and the others are extras. */
     if (unit_needs(gang->root) == 0)
         unit_needs_one(gang->root);
     recount_in_units(core, gang);
@@ -248,15 +249,18 @@ static char *validate_links(const struct group *group)
             return xasprintf("PodGroup %s/%s: its %s %s/%s does not exist", ns, name,
                              link->bundle ? "gang group" : "spec.parentPodGroup", to->ns, to->name);
         if (!link_counts(link))
-            return xasprintf("PodGroup %s/%s: its gang group names %s/%s, which does not name it",
-                             ns, name, to->ns, to->name);
+            return xasprintf(
+                "PodGroup %s/%s: its gang group names PodGroup %s/%s, whose gang group "
+                "does not name it",
+                ns, name, to->ns, to->name);
     }
     const struct group *up = group;
     for (int i = 0; up && i < BOUND_FAMILY; i++) {
         up = parent_of(up);
         if (up == group)
-            return xasprintf("PodGroup %s/%s: spec.parentPodGroup makes it its own ancestor", ns,
-                             name);
+            return xasprintf("PodGroup %s/%s: spec.parentPodGroup leads back to this PodGroup; "
+                             "remove one link of the circle",
+                             ns, name);
     }
     return NULL;
 }
@@ -268,34 +272,34 @@ static char *validate_parent(const struct group *group)
         return NULL;
     list_for_each (child, &group->units[0]->children, struct unit, in_parent)
         if (child->group != group)
-            return xasprintf("PodGroup %s/%s: it has subgroups, so %s/%s cannot name it as "
-                             "spec.parentPodGroup",
-                             group->ref.ns, group->ref.name, child->group->ref.ns,
-                             child->group->ref.name);
+            return xasprintf(
+                "PodGroup %s/%s: it has subgroups, so PodGroup %s/%s cannot name it as "
+                "spec.parentPodGroup",
+                group->ref.ns, group->ref.name, child->group->ref.ns, child->group->ref.name);
     return NULL;
 }
 
-/* Sets gang->invalid to the first error in the gang's PodGroups. It skips one that is missing:
- * refusal() in reconcile.c reports that. */
+/* Sets gang->invalid to the first error in the gang's PodGroups. Skips PodGroups without facts,
+ * which refusal() in reconcile.c reports. */
 static void validate_gang(struct gang *gang)
 {
     static char *(*const checks[])(const struct group *) = {validate_links, validate_group,
                                                             validate_parent};
     if (gang->over)
-        return; /* refuse_family() has set the text */
+        return; /* refuse_family() has set gang->invalid */
     free(STEAL(gang->invalid));
     list_for_each (group, &gang->groups, struct group, in_gang)
         for (size_t i = 0; i < ARRAY_SIZE(checks) && group->facts && !gang->invalid; i++)
             gang->invalid = checks[i](group);
 }
 
-/* ---- families: groups that form one gang ---- */
+/* ---- families: PodGroups that form one gang ---- */
 
 struct family {
     struct group **items;
     size_t n, cap;
-    size_t sums[GANG_BOUND_MAX]; /* for bounds on a whole family */
-    enum gang_bound over;        /* GANG_BOUND_MAX: within all bounds, and complete */
+    size_t sums[GANG_BOUND_MAX]; /* what the bounds on a whole family limit */
+    enum gang_bound over;        /* the exceeded bound; GANG_BOUND_MAX: none */
 };
 
 static void family_add(struct gang_core *core, struct family *f, struct group *group)
@@ -318,8 +322,8 @@ static void family_add(struct gang_core *core, struct family *f, struct group *g
             f->over = summed[i];
 }
 
-/* Finds the family of the first group; stops when a bound is exceeded. A group's namers need no
- * visit: a bundle counts only if the group names them too. */
+/* Finds the family of the group `first`. Stops when a bound is exceeded. It follows links and
+ * children, but not namers: a bundle counts only if the group has a link to the namer too. */
 static void family_find(struct gang_core *core, struct family *f, struct group *first)
 {
     family_add(core, f, first);
@@ -348,14 +352,15 @@ static void move_members(struct gang_core *core, struct group *group, struct gan
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
-            if (pod->queue.rejected) /* filter refused it in the old gang */
+            queue_count_pod(core, pod);
+            if (pod->queue.rejected) /* it was refused in the old gang */
                 gang_capped(to, true);
             nominated_room_update(core, pod);
             binding_of_no_commit(pod);
         }
 }
 
-/* Drops the gang's plan: its units are about to change. */
+/* Drops the gang's plan and all that depends on its units, which are about to change. */
 static void dissolve(struct gang_core *core, struct gang *gang)
 {
     plan_drop(core, gang, REASON_SLOT_MOVED);
@@ -363,7 +368,7 @@ static void dissolve(struct gang_core *core, struct gang *gang)
     earmark_end(core, gang);
 }
 
-/* The gang that the family is merged into: the one named after its topmost group. */
+/* The gang into which the family is merged: that of its topmost PodGroup, if this is the head. */
 static struct gang *family_gang(const struct family *f)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -372,7 +377,7 @@ static struct gang *family_gang(const struct family *f)
     return f->items[0]->gang;
 }
 
-/* A plan with more members than the new maximum allows is dropped. */
+/* Drops the plan if it has more members than a new maximum allows. */
 static void drop_plan_over_maximum(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
@@ -394,7 +399,7 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
     gang_touch(core, gang);
 }
 
-/* The family's gangs stay separate and are refused. */
+/* Refuses all gangs of the family, which stay separate. */
 static void refuse_family(struct gang_core *core, const struct family *f, bool for_a_member)
 {
     cleanup_free char *text = gang_bound_exceeded(f->over, f->sums[f->over]);
@@ -415,10 +420,10 @@ static void refuse_family(struct gang_core *core, const struct family *f, bool f
     }
 }
 
-/* Moves the family's groups into the gang; gangs left without groups are freed. */
+/* Moves the family's PodGroups into the gang. Frees gangs that have no PodGroup left. */
 static void merge_family(struct gang_core *core, const struct family *f, struct gang *gang)
 {
-    struct family left = {.items = NULL}; /* one group of each gang that lost its head */
+    struct family left = {.items = NULL}; /* the new head of each gang that lost its head */
     for (size_t i = 0; i < f->n; i++) {
         struct group *group = f->items[i];
         struct gang *old = group->gang;
@@ -445,8 +450,8 @@ static void merge_family(struct gang_core *core, const struct family *f, struct 
     free(left.items);
 }
 
-/* Groups of the gang outside the family get gangs of their own. regroup() forms these again: they
- * may belong to other families. */
+/* Gives PodGroups of the gang that are not in the family a gang of their own. They may belong to
+ * other families, so regroup() forms these gangs again. */
 static void split_off_others(struct gang_core *core, const struct family *f, struct gang *gang)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -466,7 +471,8 @@ static void split_off_others(struct gang_core *core, const struct family *f, str
     }
 }
 
-/* False: the group's family was formed already for this change. */
+/* Forms the gang of the family of the group `first`. False: this was done already since the last
+ * change. */
 static bool form(struct gang_core *core, struct group *first, bool for_a_member)
 {
     if (first->formed == core->forming)
@@ -497,7 +503,8 @@ static void affected_add(struct affected *affected, struct group *group)
     affected->items[affected->n++] = group;
 }
 
-/* Groups that a change of the group may separate from it: those of its gang, and those it names. */
+/* The PodGroups that a change of the group may separate from it: those of its gang, and those that
+ * it names. */
 static struct affected affected_by(const struct group *group)
 {
     struct affected affected = {NULL, 0, 0};
@@ -508,7 +515,8 @@ static struct affected affected_by(const struct group *group)
     return affected;
 }
 
-/* `affected` is from before the change. Terminates: a group formed twice has a gang of its own. */
+/* Forms the gangs of the group and of the PodGroups in `affected`, which is from before the change.
+ * The loop terminates, because a PodGroup that is formed again has a gang of its own. */
 static void regroup(struct gang_core *core, struct group *group, const struct affected *affected)
 {
     core->forming++;
@@ -520,8 +528,8 @@ static void regroup(struct gang_core *core, struct group *group, const struct af
     }
 }
 
-/* A family that stays above its bound on members is not formed again for each added or removed
- * member: forming takes some milliseconds. */
+/* Forming a family with too many members takes some milliseconds. So a family that stays above the
+ * bound is formed again at most once in this time for its changed members. */
 #define RECOUNT_PAUSE (500 * USEC_PER_MSEC)
 
 void family_recount(struct gang_core *core, struct gang *gang)
@@ -579,10 +587,11 @@ static void forget_object(struct group *group)
     gang_timed_out(group->gang, false);
 }
 
-/* Namers that are rechecked when a group changes: no bundle has more. */
+/* How many namers are checked again when a PodGroup changes. No bundle has more. */
 enum { NAMERS_MAX = 2 * BOUND_BUNDLE };
 
-/* Groups that name this one may have waited for it to appear, or to name them too. */
+/* Validates PodGroups that name this one again: they may have been refused because it did not exist
+ * or did not name them. */
 static void recheck_namers(struct gang_core *core, struct group *group)
 {
     int n = 0;
@@ -596,10 +605,11 @@ static void recheck_namers(struct gang_core *core, struct group *group)
     }
 }
 
-/* Takes the facts, which may be NULL. */
+/* Sets the facts, which may be NULL and belong to the group from now on. */
 static void set_facts(struct gang_core *core, struct group *group, struct gang_group_facts *facts)
 {
-    /* units borrow the subgroups of the old facts: nothing may read them until units are rebuilt */
+    /* The units borrow the subgroups of the old facts. regroup() builds the units again, and
+     * nothing may read them before. */
     struct gang_group_facts *old = group->facts;
     triggered(core, group->gang, facts ? TRIGGER_GROUP_SET : TRIGGER_GROUP_GONE);
     group->facts = facts;
@@ -609,7 +619,7 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
     free(affected.items);
     recheck_namers(core, group);
     gang_group_facts_free(old);
-    blocked_recheck(core); /* extras that were refused may fit the new maximum */
+    blocked_recheck(core); /* the new maximum may allow refused extras */
     gang_touch(core, group->gang);
 }
 
@@ -619,7 +629,7 @@ void on_podgroup_set(struct gang_core *core, struct gang_group_facts *facts)
     bool another = group->facts && !group->declared && !str_eq(group->facts->uid, facts->uid);
     if (group->facts && !group->declared && !another &&
         gang_group_facts_equal(group->facts, facts)) {
-        gang_group_facts_free(facts); /* most likely muster's own status write */
+        gang_group_facts_free(facts); /* usually, only muster's own status has changed */
         return;
     }
     if (another)
@@ -628,7 +638,8 @@ void on_podgroup_set(struct gang_core *core, struct gang_group_facts *facts)
     set_facts(core, group, facts);
 }
 
-/* The oldest member that counts declares the group's facts. */
+/* Whether pod a declares the PodGroup's facts, rather than pod b: the oldest member that counts
+ * does. b may be NULL. */
 static bool declares_before(const struct pod *a, const struct pod *b)
 {
     if (!b || pod_counts(a) != pod_counts(b))
@@ -638,7 +649,7 @@ static bool declares_before(const struct pod *a, const struct pod *b)
     return strcmp(a->facts->name, b->facts->name) < 0;
 }
 
-/* Without a PodGroup object, the group takes its facts from a pod. */
+/* If there is no PodGroup object, takes the facts from a pod. */
 static void redeclare(struct gang_core *core, struct group *group)
 {
     group->declaring_pod = NULL;
@@ -687,6 +698,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     group->n_members++;
     pod->group = group;
     pod->gang = gang;
+    queue_count_pod(core, pod);
     nominated_room_update(core, pod);
     pod->unit = unit_of_pod(group, pod->facts);
     list_push(&gang->members, &pod->in_gang);
@@ -708,6 +720,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     group->n_members--;
     pod->group = NULL;
     pod->gang = NULL;
+    queue_count_pod(core, pod);
     nominated_room_update(core, pod);
     pod->unit = NULL;
     unit_left(core, gang, unit);
@@ -718,7 +731,6 @@ void group_remove(struct gang_core *core, struct pod *pod)
     family_recount(core, gang);
 }
 
-/* The pod's labels or role may have changed. */
 void group_moved(struct gang_core *core, struct pod *pod)
 {
     struct unit *old = pod->unit;

@@ -9,7 +9,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/node_predicates.h"
 
-/* A larger minimum is a typing mistake. */
+/* The largest minimum. A larger one must be a typing error. */
 #define MEMBERS_MAX INT64_C(1000000)
 
 /* ---- making ---- */
@@ -86,7 +86,7 @@ bool unit_is_below(const struct unit *unit, const struct unit *above)
     return false;
 }
 
-/* The bound that one PodGroup exceeds, and by which count; GANG_BOUND_MAX: none. */
+/* The bound that the PodGroup alone exceeds, and the count in *n; GANG_BOUND_MAX: none. */
 static enum gang_bound specs_over(const struct gang_group_facts *f, size_t *n)
 {
     size_t policies = 0, rules = 0;
@@ -107,8 +107,8 @@ static enum gang_bound specs_over(const struct gang_group_facts *f, size_t *n)
     return rules > BOUND_POLICY_RULES ? OVER_POLICY_RULES : GANG_BOUND_MAX;
 }
 
-/* A subgroup that is its own ancestor is attached to the PodGroup's own unit, so that it is
- * counted; validate_group() refuses such a gang. */
+/* A subgroup that is its own ancestor, or whose parent is missing, is attached to the PodGroup's
+ * own unit, so that the tree stays connected. validate_group() refuses such a PodGroup. */
 static void build_subgroups(struct group *group, const struct gang_group_facts *f)
 {
     struct unit *own = group->units[0];
@@ -140,7 +140,7 @@ void units_build(struct group *group, bool own_only)
     own->min_pods = clamp(f->min_member);
     own->max_pods = clamp(f->max_member);
     if (own_only || specs_over(f, &n) != GANG_BOUND_MAX)
-        return; /* refused: validate_group() has the reason */
+        return; /* the gang is refused */
     build_subgroups(group, f);
     group->n_specs = group->n_units;
     if (f->min_children >= 0)
@@ -159,7 +159,6 @@ void units_free(struct group *group)
     group->n_units = group->n_specs = group->cap_units = 0;
 }
 
-/* The minMember of a parent counts its child PodGroups. */
 void unit_count_children(struct unit *own)
 {
     int64_t min = own->group->facts ? own->group->facts->min_member : 1;
@@ -201,13 +200,14 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     if (part)
         return part;
     if (whole->n_children >= BOUND_PARTS)
-        return whole; /* too many parts: the pod counts in none of them */
+        return whole; /* there are too many parts, so the pod counts in none of them */
     part = unit_new(group, whole->spec);
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
     map_set(&group->parts, key, part);
     unit_attach(part, whole);
-    list_remove(&part->in_parent); /* sorted by name, so that a restart makes the same choices */
+    list_remove(
+        &part->in_parent); /* sort by name, so that muster chooses the same after a restart */
     struct list *at = &whole->children;
     while (at->prev != &whole->children &&
            strcmp(CONTAINER_OF(at->prev, struct unit, in_parent)->part, part->part) > 0)
@@ -216,7 +216,8 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     return part;
 }
 
-/* By role or by labels, else the PodGroup's own unit; of two that match, the lower one. */
+/* The unit that matches by role or by labels, the lowest if several match; else the PodGroup's own
+ * unit. */
 struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod)
 {
     struct unit *by_role = pod->role ? unit_by_name(group, pod->role) : NULL;
@@ -270,7 +271,7 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
         t->refused = pod->facts->name;
     } else {
         t->plannable++;
-        t->held += pod->held && !pod->unseen; /* an unseen pod may not exist */
+        t->held += pod->held && !pod->unseen; /* a pod that the watch has not shown may not exist */
         t->slots += pod->slot != NULL;
     }
 }
@@ -297,7 +298,7 @@ static void note_signature(struct unit *unit, const struct pod *pod)
         return;
     bool alike = unit->like && signature_alike(unit->like, pod->signature);
     unit->mixed |= unit->like && !alike;
-    if (!alike || unit->like->limited) /* a member that does not exist yet has no volume */
+    if (!alike || unit->like->limited) /* prefer one without volumes, for expected members */
         unit->like = pod->signature;
 }
 
@@ -382,14 +383,15 @@ int unit_children_needed(const struct unit *unit)
     return unit->min_children < 0 ? unit->n_children : unit->min_children;
 }
 
-/* The fewest members that a unit which does not exist yet will need. */
+/* How many members a unit below needs at least that does not exist yet. */
 static int missing_unit_needs(const struct unit *unit)
 {
     bool parts = unit->spec && unit->spec->by_labels && unit->spec->part_size > 1;
     return parts ? clamp(unit->spec->part_size) : 1;
 }
 
-/* The fewest members with which enough of the units below have their minimum. */
+/* How many more members must at least reach the stage, so that enough units directly below meet
+ * their minimums. */
 static int children_lack(const struct unit *unit, enum stage stage)
 {
     int needed = unit_children_needed(unit), n = 0, sum = 0;
@@ -428,14 +430,14 @@ int gang_needed(const struct gang *gang)
     return unit_needs(gang->root);
 }
 
-/* Members that count for the maximum: bound ones that have not succeeded, those with an open
+/* How many members count for the maximum: bound ones that have not succeeded, those with an open
  * Binding, and slots. */
 static int at_once(const struct tally *t)
 {
     return t->bound - t->succeeded + t->binding + t->slots;
 }
 
-/* With that many more members, the unit or one above it would exceed its maximum. */
+/* Whether the unit, or one above it, would exceed its maximum with `more` members in addition. */
 static bool exceeds_maximum(const struct unit *unit, int more)
 {
     for (; unit; unit = unit->parent)
@@ -468,6 +470,12 @@ void unit_add_slots(struct unit *unit, int n)
         unit->t.slots += n;
 }
 
+void unit_add_bound(struct unit *unit, int n)
+{
+    for (; unit; unit = unit->parent)
+        unit->t.bound += n;
+}
+
 /* ---- validation ---- */
 
 static const char *min_field(const struct gang_group_facts *f)
@@ -487,14 +495,14 @@ static char *validate_position(const struct unit *unit)
     const struct gang_subgroup *s = unit->spec;
     const char *name = s->name, *where = where_written(s);
     if (unit_by_name(group, name) != unit)
-        return xasprintf("%s: subgroup %s is there twice; give each a name of its own", where,
-                         name);
+        return xasprintf("%s: two subgroups have the name %s; give each its own name", where, name);
     if (s->parent && !unit_by_name(group, s->parent))
-        return xasprintf("%s: subgroup %s: parent %s does not exist; name one of the subgroups",
+        return xasprintf("%s: subgroup %s: its parent %s does not exist; name another subgroup",
                          where, name, s->parent);
     if (unit->detached)
-        return xasprintf("%s: subgroup %s: parent makes it its own ancestor; take one out", where,
-                         name);
+        return xasprintf("%s: subgroup %s: its parents lead back to this subgroup; remove one of "
+                         "them",
+                         where, name);
     int levels = 0;
     for (const struct unit *up = unit; up && levels <= BOUND_LEVELS; up = up->parent)
         levels++;
@@ -510,12 +518,13 @@ static char *validate_minimums(const struct unit *unit)
         return xasprintf("%s: subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64,
                          where_written(s), s->name, s->min_member, MEMBERS_MAX);
     if (!s->by_labels && unit->min_children > unit->n_children)
-        return xasprintf("%s: subgroup %s: minSubGroup is %d, and it has only %d subgroups",
+        return xasprintf("%s: subgroup %s: minSubGroup is %d, but it has %d subgroups; lower "
+                         "minSubGroup or add subgroups",
                          where_written(s), s->name, unit->min_children, unit->n_children);
     return NULL;
 }
 
-/* The tree comes first: where it is broken, correct minimums look wrong. */
+/* Validates the tree first, because correct minimums look wrong in a broken tree. */
 static char *validate_subgroups(const struct group *group)
 {
     static char *(*const checks[])(const struct unit *) = {validate_position, validate_minimums};
@@ -538,17 +547,18 @@ static char *validate_numbers(const struct group *group)
     if (f->max_member < 0)
         return xasprintf("spec.maxMember is %" PRId64 "; it must not be negative", f->max_member);
     if (f->max_member && f->max_member < f->min_member)
-        return xasprintf("spec.maxMember is %" PRId64 ", less than %s, which is %" PRId64
-                         "; raise it, or leave it out",
+        return xasprintf("spec.maxMember is %" PRId64 ", but %s is %" PRId64
+                         "; raise spec.maxMember or remove it",
                          f->max_member, min_field(f), f->min_member);
     size_t n;
     enum gang_bound over = specs_over(f, &n);
     if (over != GANG_BOUND_MAX)
         return gang_bound_exceeded(over, n);
-    int direct = f->n_subgroups ? own->n_children : 0; /* not nested ones */
+    int direct = f->n_subgroups ? own->n_children : 0; /* without nested ones */
     if (f->min_children > direct)
         return xasprintf("spec.minSubGroup is %" PRId64
-                         ", and there are only %d subgroups of its own",
+                         ", but the PodGroup has %d subgroups at the "
+                         "top level; lower spec.minSubGroup or add subgroups",
                          f->min_children, own->n_children);
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - explains a gang: how far its minimums are met, why nodes are infeasible for its
- * members, who holds the resources that they lack, and what would make room.
+ * explain.c - explains why a gang waits (gang_core_explain()): how far its minimums are met, what
+ * rules out nodes for its members, what uses the resource that they lack, and what would make room.
  */
 #include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
@@ -11,6 +11,7 @@
 #include "gang/lifecycle/express_lane.h"
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/podgroup/earmark.h"
+#include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
@@ -21,12 +22,13 @@
 #define SIGNATURES_MAX 16
 #define HOLDERS_MAX    10
 #define PODS_MAX       512
-/* kube-scheduler's calls wait meanwhile, so the work is limited to about 4 ms: node visits for all
- * signatures together, weighted by their cost, and pods counted on these nodes. */
+/* kube-scheduler's calls wait meanwhile, so the work is limited to about 4 ms. SCAN_WORK_MAX limits
+ * the visits of nodes for all signatures together, weighted by their cost. HOLDINGS_MAX limits the
+ * pods that are counted on these nodes. */
 #define SCAN_WORK_MAX 5000
 #define HOLDINGS_MAX  4000
 
-/* ---- the tree of minimums ---- */
+/* ---- the tree of units ---- */
 
 static void explain_unit(struct gang_explained *x, const struct unit *unit, int depth)
 {
@@ -51,8 +53,8 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
 
 /* ---- the cost of visiting a node ---- */
 
-/* This many needs, bytes of rules, or pods that a spread counts take as long as the other work of a
- * visit. */
+/* This many needs, bytes of rules, or pods that a topology spread counts, cost as much as the other
+ * work of a visit. */
 #define NEEDS_PER_VISIT      16
 #define RULE_BYTES_PER_VISIT 512
 #define PODS_PER_VISIT       16
@@ -62,14 +64,16 @@ static int64_t rules_cost(const struct signature *signature)
     return (int64_t)(signature->base / RULE_BYTES_PER_VISIT);
 }
 
-/* The signature's needs and its rules about nodes; rules of volumes are at the end of the key. */
+/* The cost of a visit for the signature, without the pods on the node. The whole key counts,
+ * because the rules about volumes are at its end. */
 static int64_t signature_cost(const struct signature *signature)
 {
     size_t rules = strlen(signature->key) / RULE_BYTES_PER_VISIT;
     return (int64_t)(1 + signature->n_needs / NEEDS_PER_VISIT + rules);
 }
 
-/* Rules between pods are compared with each pod on the node, from both sides. */
+/* The cost of rules between pods, which are compared with each pod on the node in both directions.
+ */
 static int64_t pods_cost(const struct signature *signature, const struct node *node)
 {
     int64_t cost = 0;
@@ -81,7 +85,8 @@ static int64_t pods_cost(const struct signature *signature, const struct node *n
     return cost;
 }
 
-/* Before the first visit each spread is counted on all nodes, unless a plan has counted it. */
+/* The cost of counting each topology spread on all nodes before the first visit, unless the counts
+ * are cached. */
 static int64_t spreads_cost(const struct gang_core *core, const struct signature *signature)
 {
     const struct gang_pod_facts *who = signature->pod_counts ? NULL : signature_sample(signature);
@@ -91,16 +96,16 @@ static int64_t spreads_cost(const struct gang_core *core, const struct signature
 
 /* ---- the nodes for members of one signature ---- */
 
-/* Members of one signature, and the nodes visited for them: those with an id below `end`. */
+/* Members of one signature. */
 struct kind {
     struct signature *signature;
     int64_t cost; /* of a visit, without the pods on the node */
-    size_t end;
+    size_t end;   /* the nodes with an id below were visited */
 };
 
-/* Sums over the nodes that pass, for one need alone. */
+/* Sums over all passing nodes, for one need alone. */
 struct sum {
-    int64_t fit; /* pods */
+    int64_t fit; /* how many pods fit */
     int64_t free, largest;
 };
 
@@ -111,11 +116,11 @@ struct survey {
     struct rules rules;
     struct reach reach;
     struct sum *sums; /* by need */
-    int64_t fit;
-    int64_t left; /* of SCAN_WORK_MAX, for all signatures */
+    int64_t fit;      /* how many pods the feasible nodes hold */
+    int64_t left;     /* what is left of SCAN_WORK_MAX */
 };
 
-/* How many more pods of the signature fit on the node. */
+/* How many more pods of the signature fit on the node. Adds to the sums. */
 static int64_t fit_on(struct survey *v, const struct node *node)
 {
     int64_t fit = v->signature->alone ? 1 : INT32_MAX;
@@ -132,7 +137,7 @@ static int64_t fit_on(struct survey *v, const struct node *node)
     return fit;
 }
 
-/* How many pods of the signature an empty node holds. */
+/* How many pods of the signature the node would hold if it were empty. */
 static int64_t holds_empty(const struct node *node, const struct signature *signature)
 {
     int64_t fit = signature->alone ? 1 : INT32_MAX;
@@ -169,7 +174,7 @@ static void survey_node(struct survey *v, const struct node *node,
     v->fit += refused || misfit == -2 || between ? 0 : fit;
 }
 
-/* The need that fits for the fewest pods; between equals the device, which is scarcer. */
+/* The need for which the fewest pods fit; between equal ones, the device; NULL: none. */
 static const struct need *scarcest(const struct survey *v)
 {
     const struct need *found = NULL;
@@ -186,7 +191,7 @@ static const struct need *scarcest(const struct survey *v)
     return found;
 }
 
-/* A resource is short if too few pods fit by it alone. */
+/* Sets the short resource: one for which too few pods fit, even if it were the only need. */
 static void set_short_resource(const struct survey *v, struct gang_explained_signature *s)
 {
     const struct need *need = scarcest(v);
@@ -220,11 +225,13 @@ static void survey_nodes(struct survey *v, struct kind *kind, struct gang_explai
     set_short_resource(v, s);
 }
 
+/* Whether the member is unbound and has no slot. */
 static bool has_no_place(const struct pod *pod)
 {
     return pod_counts(pod) && !pod->node && !pod->slot && !pod_is_finished(pod);
 }
 
+/* The index of the pod's signature in the list, to which it may be added; -1: the list is full. */
 static int signature_index(const struct gang_core *core, struct gang_explained *x,
                            struct kind *kinds, const struct pod *pod)
 {
@@ -262,13 +269,13 @@ static void explain_signatures(const struct gang_core *core, const struct group 
         survey_nodes(&v, &kinds[i], &x->signatures[i]);
 }
 
-/* ---- who holds the short resource ---- */
+/* ---- what uses the short resource ---- */
 
 struct holders {
     struct gang_explained_holder *items;
-    struct gang **gangs; /* of the items; NULL: an ordinary pod's */
+    struct gang **gangs; /* the gang of each item; NULL: an ordinary pod */
     size_t n, cap, gangs_cap;
-    size_t visited;
+    size_t visited; /* how many pods and slots were counted */
 };
 
 static struct gang_explained_holder *holder_of(struct holders *h, struct gang *gang,
@@ -320,7 +327,7 @@ static int by_amount(const struct gang_explained_holder *x, const struct gang_ex
     return order ? order : strcmp(xs[1], ys[1]);
 }
 
-/* Keeps the largest holders, sorted; there may be thousands more. */
+/* Lists the largest holders, sorted. Adds up the others, which may be thousands. */
 static void show_largest(const struct holders *h, struct gang_explained *x)
 {
     x->holders = xcalloc(HOLDERS_MAX, sizeof *x->holders);
@@ -361,7 +368,7 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
     x->held = core->resources.names[resource];
 }
 
-/* The signature that lacks room for the most pods; -1: nothing is short. */
+/* The signature that lacks room for the most pods; -1: no resource is short. */
 static int worst_signature(const struct gang_explained *x)
 {
     int worst = -1;
@@ -376,6 +383,7 @@ static int worst_signature(const struct gang_explained *x)
 
 /* ---- what would make room ---- */
 
+/* Whether the node is a better model than `best` for the node to add. */
 static bool is_better_kind(const struct node *node, int64_t holds, const struct node *best,
                            int64_t best_holds)
 {
@@ -383,8 +391,8 @@ static bool is_better_kind(const struct node *node, int64_t holds, const struct 
            (best && holds == best_holds && strcmp(node->name, best->name) < 0);
 }
 
-/* The passing node that would hold the most of these pods when empty, the first by name; NULL:
- * none. */
+/* The passing node that would hold the most of these pods if it were empty. Of equal nodes, the
+ * first by name. NULL: none. */
 static const struct node *best_kind(const struct gang_core *core, const struct kind *kind,
                                     int64_t *ret_holds)
 {
@@ -402,7 +410,7 @@ static const struct node *best_kind(const struct gang_core *core, const struct k
     return best;
 }
 
-/* What would help: more nodes, or the end of one of the holders. */
+/* Finds out what would help: how many more nodes, or the end of which holders. */
 static void explain_help(struct gang_core *core, struct gang *gang, struct gang_explained *x,
                          int worst, const struct kind *kinds)
 {
@@ -439,6 +447,45 @@ static int count_waiting(const struct gang_core *core)
     return n;
 }
 
+/* Counts the other gang if it is ahead, and keeps the first ones. */
+static void look_ahead(const struct gang *gang, const struct gang *other,
+                       const struct gang *first[], struct gang_explained *ret)
+{
+    const struct gang *one = other;
+    if (other == gang || !gang_is_waiting(other) || by_order(&one, &gang) > 0)
+        return;
+    ret->queue_position++;
+    size_t at = ret->n_ahead;
+    while (at > 0 && by_order(&one, &first[at - 1]) < 0)
+        at--;
+    if (at == ARRAY_SIZE(ret->ahead))
+        return;
+    ret->n_ahead += ret->n_ahead < ARRAY_SIZE(ret->ahead);
+    memmove(&first[at + 1], &first[at], (ret->n_ahead - 1 - at) * sizeof first[0]);
+    first[at] = other;
+}
+
+/* Its place among the waiting gangs of its queue, or of all if it is in none, and the first ones
+ * there. */
+static void explain_queue(const struct gang_core *core, const struct gang *gang,
+                          struct gang_explained *ret)
+{
+    bool queued = gang->queue && gang->queue != core->queues.none;
+    const struct gang *first[ARRAY_SIZE(ret->ahead)];
+    ret->queue = queued ? &gang->queue->ref : NULL;
+    if (!gang_is_waiting(gang))
+        return;
+    ret->queue_position = 1;
+    if (queued)
+        list_for_each (other, &gang->queue->gangs, struct gang, in_queue)
+            look_ahead(gang, other, first, ret);
+    else
+        list_for_each (other, &core->gangs, struct gang, in_core)
+            look_ahead(gang, other, first, ret);
+    for (size_t i = 0; i < ret->n_ahead; i++)
+        ret->ahead[i] = &first[i]->head->ref;
+}
+
 bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
                        struct gang_explained *ret)
 {
@@ -465,6 +512,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
     };
     for (int p = 0; p < PREDICATE_MAX; p++)
         ret->mismatches += core->stats.mismatches[p];
+    explain_queue(core, gang, ret);
     explain_unit(ret, gang->root, 0);
     explain_signatures(core, group, ret, kinds);
     int worst = worst_signature(ret);

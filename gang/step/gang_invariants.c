@@ -10,7 +10,7 @@ static char *trigger_names(uint32_t triggered)
     for (int h = 0; h < TRIGGER_MAX; h++)
         if (triggered >> h & 1)
             buf_printf(&b, "%s%s", b.len ? "; " : "", gang_trigger_name((enum gang_trigger)h));
-    return b.len ? buf_steal(&b) : xstrdup("nothing");
+    return b.len ? buf_steal(&b) : xstrdup("none");
 }
 
 static int check_transition(const struct gang_core *core, const struct gang *gang, struct err *err)
@@ -19,7 +19,7 @@ static int check_transition(const struct gang_core *core, const struct gang *gan
         gang_table_allows(gang->marks.began, gang->marks.triggered, gang->state))
         return 0;
     cleanup_free char *what = trigger_names(gang->marks.triggered);
-    return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s, and what happened to it: %s",
+    return err_set(err, ERR_INTERNAL, "gang %s: state changed from %s to %s; triggers: %s",
                    gang->head->key, gang_state_name(gang->marks.began),
                    gang_state_name(gang->state), what);
 }
@@ -31,7 +31,7 @@ static int check_reserved(const struct gang_core *core, const struct gang *gang,
                gang->state == GANG_SCHEDULED || gang->state == GANG_RECOVERING;
     if (may || !gang->n_slots)
         return 0;
-    return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots", gang->head->key,
+    return err_set(err, ERR_INTERNAL, "I4: gang %s is %s, but has %d slots", gang->head->key,
                    gang_state_name(gang->state), gang->n_slots);
 }
 
@@ -43,21 +43,22 @@ static int check_held(const struct gang_core *core, const struct gang *gang, str
     if (!gang->n_held || (may && ends))
         return 0;
     return err_set(err, ERR_INTERNAL, "I3: gang %s is %s and holds %d calls, %s", gang->head->key,
-                   gang_state_name(gang->state), gang->n_held, ends ? "limited" : "without limit");
+                   gang_state_name(gang->state), gang->n_held,
+                   ends ? "with a time limit" : "without a time limit");
 }
 
-/* Held members that only filter has shown do not count in the tally. */
+/* The tally does not count held members that only filter calls have shown. */
 static int check_counts(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     const struct tally *t = &gang->root->t;
     bool held = gang->n_held == t->held || (core->n_unseen && gang->n_held > t->held);
     if (gang->n_slots == t->slots && held)
         return 0;
-    return err_set(err, ERR_INTERNAL, "gang %s: %d slots and %d held calls counted as %d and %d",
+    return err_set(err, ERR_INTERNAL, "gang %s: %d slots and %d held calls, counted as %d and %d",
                    gang->head->key, t->slots, t->held, gang->n_slots, gang->n_held);
 }
 
-/* The reasons that keep a gang halted, even if it is partly bound. */
+/* Whether the gang is refused, which keeps it halted even if it is partly bound. */
 static bool is_refused(const struct gang *gang)
 {
     enum gang_reason_code code = gang->reason.code;
@@ -72,7 +73,7 @@ static int check_whole(const struct gang_core *core, const struct gang *gang, st
         gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
         unit_lacks(gang->root, STAGE_BOUND) <= 0)
         return 0;
-    return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->head->key,
+    return err_set(err, ERR_INTERNAL, "I1: gang %s is %s, but %d of %d are bound", gang->head->key,
                    gang_state_name(gang->state), t->bound, gang_needed(gang));
 }
 
@@ -81,7 +82,7 @@ static bool matches_state(const struct gang_core *core, const struct gang *gang)
     const struct tally *t = &gang->root->t;
     switch (gang->state) {
     case GANG_PLANNED:
-        return unit_lacks(gang->root, STAGE_PLANNED) <= 0;
+        return unit_lacks(gang->root, STAGE_PLANNED) <= 0 || core->stopping;
     case GANG_COMMITTING:
         return t->binding > 0 || core->stopping;
     case GANG_SCHEDULED:
@@ -98,11 +99,12 @@ static int check_state(const struct gang_core *core, const struct gang *gang, st
     const struct tally *t = &gang->root->t;
     if (matches_state(core, gang))
         return 0;
-    return err_set(err, ERR_INTERNAL,
-                   "gang %s is %s with %d members: %d bound, %d being bound and %d planned of %d "
-                   "needed",
-                   gang->head->key, gang_state_name(gang->state), t->members, t->bound, t->binding,
-                   t->slots, gang_needed(gang));
+    return err_set(
+        err, ERR_INTERNAL,
+        "gang %s is %s, but has %d members: %d bound, %d being bound, %d planned; %d are "
+        "needed",
+        gang->head->key, gang_state_name(gang->state), t->members, t->bound, t->binding, t->slots,
+        gang_needed(gang));
 }
 
 static const struct {

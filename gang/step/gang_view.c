@@ -16,7 +16,7 @@ bool gang_is_waiting(const struct gang *gang)
            (gang->state == GANG_RECOVERING && !gang->n_slots);
 }
 
-/* The waiting gangs in the order of the last ranking, with gaps; then new ones. */
+/* The waiting gangs in the order of the last ranking, with gaps, and then the new ones. */
 static struct gang **last_ranking(const struct gang_core *core, size_t *ret_n)
 {
     size_t last = 0;
@@ -32,8 +32,8 @@ static struct gang **last_ranking(const struct gang_core *core, size_t *ret_n)
     return list;
 }
 
-/* Keeps a sorted part of the list. If two gangs are out of order, either may have moved, so both
- * are taken out. */
+/* Moves gangs out of the list until the rest is sorted. If two gangs are out of order, it moves
+ * both, because either may have changed. Returns the length of the rest. */
 static size_t take_out_moved(struct gang **list, size_t n, struct gang **moved, size_t *ret_moved)
 {
     size_t kept = 0, out = 0;
@@ -50,7 +50,7 @@ static size_t take_out_moved(struct gang **list, size_t n, struct gang **moved, 
     return kept;
 }
 
-/* Few gangs move between steps, so only those are sorted. */
+/* Between two calls, few gangs change their position, so only those are sorted. */
 void gang_view_rank(const struct gang_core *core)
 {
     size_t n, n_moved, i = 0, j = 0;
@@ -62,6 +62,12 @@ void gang_view_rank(const struct gang_core *core)
         bool stays = j == n_moved || (i < n && by_order(&list[i], &moved[j]) < 0);
         (stays ? list[i++] : moved[j++])->rank = rank;
     }
+}
+
+/* NULL: it is in no queue. */
+static const struct gang_ref *gang_queue(const struct gang *gang)
+{
+    return gang->queue && gang->queue != gang->core->queues.none ? &gang->queue->ref : NULL;
 }
 
 void view_group(const struct group *group, gang_view_fn *fn, void *arg)
@@ -81,6 +87,7 @@ void view_group(const struct group *group, gang_view_fn *fn, void *arg)
         .attempts = gang->attempts,
         .held = group->units[0]->t.held,
         .planned = group->units[0]->t.slots,
+        .queue = gang_queue(gang),
     };
     fn(arg, &v);
 }
@@ -167,7 +174,7 @@ void gang_core_each_amount(const struct gang_core *core, const char *name, gang_
 
 struct device_sum {
     uint32_t resource;
-    int64_t amounts[3]; /* as a gang_node_amount_fn takes them */
+    int64_t amounts[3]; /* in the order of gang_node_amount_fn */
 };
 
 struct device_sums {
@@ -175,7 +182,8 @@ struct device_sums {
     size_t n, cap;
 };
 
-/* NULL: no device. There are only a few devices, since only nodes define them. */
+/* The sum for the resource; NULL: it is not a device. There are few devices, because only nodes
+ * define them. */
 static struct device_sum *sum_of(struct device_sums *s, const struct gang_core *core, uint32_t r)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -213,6 +221,14 @@ void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn
     free(s.items);
 }
 
+bool gang_core_priority_class(const struct gang_core *core, const char *name, int32_t *ret)
+{
+    const struct gang_priority_class_facts *class = map_get(&core->priority_classes, name);
+    if (class)
+        *ret = class->value;
+    return class != NULL;
+}
+
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
 {
     *ret = core->stats;
@@ -234,7 +250,8 @@ struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const c
                                            int64_t version, const char *nominated)
 {
     const struct pod *pod = uid && version ? map_get(&core->pods, uid) : NULL;
-    /* A timer may remove a pod that the watch has never shown in the step that uses its facts. */
+    /* A timer may remove a pod that the watch has not shown, in the same step that uses its facts.
+     */
     bool stays = pod && !pod_timer_is_set(pod, TIMER_UNSEEN);
     bool known =
         stays && pod->facts->version == version && str_eq(pod->facts->nominated, nominated);

@@ -7,11 +7,12 @@
 
 #include "gang/cluster/lookup.h"
 
-/* The gang waits for a plan. */
+/* Whether the gang waits for a plan. */
 bool gang_is_waiting(const struct gang *gang);
-/* Sets gang->rank to the place among waiting gangs, from 1; 0: the gang does not wait. */
+/* Sets gang->rank of all gangs: the position among waiting gangs, from 1; 0: the gang does not
+ * wait. */
 void gang_view_rank(const struct gang_core *core);
-/* After gang_count() and gang_view_rank(). */
+/* Passes a view to fn. For a group, call gang_count() and gang_view_rank() before. */
 void view_group(const struct group *group, gang_view_fn *fn, void *arg);
 void view_member(const struct pod *pod, gang_member_fn *fn, void *arg);
 void view_node(const struct node *node, gang_node_fn *fn, void *arg);

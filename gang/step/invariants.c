@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * invariants.c - checks all invariants over the whole state, recomputed from scratch. For tests.
+ * invariants.c - gang_core_check(): recomputes all sums and checks all invariants. For tests.
  */
 #include <inttypes.h>
 
@@ -15,9 +15,10 @@
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
 #include "gang/step/gang_invariants.h"
 
-/* Sums recomputed from the lists of the node. */
+/* Recomputes the node's sums from its lists of pods and slots. */
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
 {
     for (uint32_t r = 0; r < core->resources.n; r++) {
@@ -34,8 +35,9 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
                     slot->signature->needs[i].resource == r ? slot->signature->needs[i].amount : 0;
         if (used != amount_of(&node->used, r) || reserved != amount_of(&node->reserved, r))
             return err_set(err, ERR_INTERNAL,
-                           "node %s: %s used %" PRId64 " reserved %" PRId64
-                           ", its pods and slots say %" PRId64 " and %" PRId64,
+                           "node %s: %s: %" PRId64 " used and %" PRId64
+                           " reserved, but the sums of its pods and slots are %" PRId64
+                           " and %" PRId64,
                            node->name, core->resources.names[r], amount_of(&node->used, r),
                            amount_of(&node->reserved, r), used, reserved);
         if (reserved && used + reserved > amount_of(&node->allocatable, r))
@@ -54,7 +56,7 @@ static void count_names(size_t *users, const struct amounts *a)
         users[a->items[i].resource]++;
 }
 
-/* Each resource name has as many references as users. */
+/* Each resource has as many references as users. */
 static int check_resources(const struct gang_core *core, struct err *err)
 {
     cleanup_free size_t *users = xcalloc(core->resources.n + 1, sizeof *users);
@@ -72,11 +74,12 @@ static int check_resources(const struct gang_core *core, struct err *err)
         count_names(users, &node->reserved);
         count_names(users, &node->earmarked);
     }
+    queues_count_users(core, users);
     for (uint32_t r = 0; r < core->resources.n; r++)
         if ((core->resources.names[r] != NULL) != (users[r] > 0) ||
             (users[r] && users[r] != core->resources.users[r]))
-            return err_set(err, ERR_INTERNAL, "resource %u: %zu use it, counted as %zu", r,
-                           users[r], core->resources.users[r]);
+            return err_set(err, ERR_INTERNAL, "resource %u: %zu users, counted as %zu", r, users[r],
+                           core->resources.users[r]);
     return 0;
 }
 
@@ -105,8 +108,8 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
         held += pod->held;
         if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
             return err_set(err, ERR_INTERNAL,
-                           "gang %s: %s is held for a node that is not its slot's", gang->head->key,
-                           pod->facts->name);
+                           "gang %s: the call of %s is held, but not for the node of its slot",
+                           gang->head->key, pod->facts->name);
     }
     if (held != gang->n_held)
         return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d", gang->head->key,
@@ -116,16 +119,16 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
         const struct pod *pod = slot->pod;
         if (pod ? pod->slot != slot || pod->gang != gang || pod->node || pod->unit != slot->unit
                 : !gang->expecting)
-            return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member",
+            return err_set(err, ERR_INTERNAL, "gang %s: a slot does not match its member",
                            gang->head->key);
     }
     if (slots != gang->n_slots)
-        return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->head->key, slots,
-                       gang->n_slots);
+        return err_set(err, ERR_INTERNAL, "gang %s: %d slots, counted as %d", gang->head->key,
+                       slots, gang->n_slots);
     return 0;
 }
 
-/* A gate that is to be removed has its timer running. */
+/* While a gate must be removed, its timer runs. */
 static int check_gates(const struct gang_core *core, struct err *err)
 {
     size_t gated = 0;
@@ -134,8 +137,9 @@ static int check_gates(const struct gang_core *core, struct err *err)
         gated += pod->facts->gated;
         if (core->synced && !core->stopping && gate_is_closed(pod) && gate_opens(core, pod) &&
             !pod_timer_is_set(pod, TIMER_GATE))
-            return err_set(err, ERR_INTERNAL, "nobody lifts the gate of %s/%s", pod->facts->ns,
-                           pod->facts->name);
+            return err_set(err, ERR_INTERNAL,
+                           "the gate of %s/%s must be removed, but no timer is set for it",
+                           pod->facts->ns, pod->facts->name);
     }
     if (gated != core->n_gated)
         return err_set(err, ERR_INTERNAL, "%zu pods have the gate, counted as %zu", gated,
@@ -143,14 +147,14 @@ static int check_gates(const struct gang_core *core, struct err *err)
     return 0;
 }
 
-/* n_unseen, which is bounded, is correct. */
+/* Checks core->n_unseen, on which a bound depends. */
 static int check_unseen(const struct gang_core *core, struct err *err)
 {
     size_t unseen = 0;
     map_for_each (e, &core->pods)
         unseen += ((const struct pod *)e->value)->unseen;
     if (unseen != core->n_unseen)
-        return err_set(err, ERR_INTERNAL, "no watch has shown %zu pods, counted as %zu", unseen,
+        return err_set(err, ERR_INTERNAL, "%zu pods are unseen, counted as %zu", unseen,
                        core->n_unseen);
     return 0;
 }
@@ -164,19 +168,21 @@ static int check_calls(const struct gang_core *core, struct err *err)
             continue;
         open++;
         if (core->now - pod->call_since > core->config.hold)
-            return err_set(err, ERR_INTERNAL, "I3: the bind call of %s/%s is held beyond its limit",
+            return err_set(err, ERR_INTERNAL, "I3: the bind call of %s/%s is open beyond its limit",
                            pod->facts->ns, pod->facts->name);
         if (pod->charge == CHARGE_NONE && !pod->held)
-            return err_set(err, ERR_INTERNAL, "the bind call of %s/%s is held without a slot",
+            return err_set(err, ERR_INTERNAL,
+                           "the bind call of %s/%s is open, but neither held nor being bound",
                            pod->facts->ns, pod->facts->name);
     }
     if (open != map_count(&core->calls))
-        return err_set(err, ERR_INTERNAL, "I3: %zu bind calls open, %zu known", open,
+        return err_set(err, ERR_INTERNAL, "I3: %zu bind calls are open, counted as %zu", open,
                        map_count(&core->calls));
     return 0;
 }
 
-/* A gang that waits for a commit batch is committed by the timer, before its hold ends. */
+/* If a complete gang waits to commit with others, the timer is set and fires before its hold ends.
+ */
 static int check_batch(const struct gang_core *core, struct err *err)
 {
     size_t refused = 0;
@@ -191,7 +197,8 @@ static int check_batch(const struct gang_core *core, struct err *err)
         if (core->synced && !core->stopping && gang->state == GANG_PLANNED && gang->n_held &&
             unit_lacks(gang->root, STAGE_AT_BIND) <= 0 &&
             (!core->due.batch.node.pos || core->batch_end >= gang->timers[TIMER_HOLD].node.at))
-            return err_set(err, ERR_INTERNAL, "gang %s is complete at bind, and nobody commits it",
+            return err_set(err, ERR_INTERNAL,
+                           "gang %s is complete at bind, but no timer is set to commit it in time",
                            gang->head->key);
     return 0;
 }
@@ -202,7 +209,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
     if (check_resources(core, err) < 0 || class_labels_check(core, err) < 0 ||
-        classes_check(core, err) < 0 || order_check(core, err) < 0 ||
+        classes_check(core, err) < 0 || order_check(core, err) < 0 || queues_check(core, err) < 0 ||
         nominated_room_check(core, err) < 0)
         return -1;
     size_t members = 0;
@@ -212,16 +219,16 @@ int gang_core_check(const struct gang_core *core, struct err *err)
         list_for_each (group, &gang->groups, struct group, in_gang) {
             members += group->n_members;
             if (group->gang != gang)
-                return err_set(err, ERR_INTERNAL, "PodGroup %s is of two gangs", group->key);
+                return err_set(err, ERR_INTERNAL, "PodGroup %s belongs to two gangs", group->key);
         }
         list_for_each (pod, &gang->members, struct pod, in_gang) {
             members--;
             if (pod->gang != gang || pod->group->gang != gang)
-                return err_set(err, ERR_INTERNAL, "pod %s is of two gangs", pod->facts->name);
+                return err_set(err, ERR_INTERNAL, "pod %s belongs to two gangs", pod->facts->name);
         }
     }
     if (members)
-        return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
+        return err_set(err, ERR_INTERNAL, "PodGroups count %zu members too many", members);
     return check_gates(core, err) < 0 || check_unseen(core, err) < 0 ||
                    check_batch(core, err) < 0 || hold_quota_check(core, err) < 0
                ? -1

@@ -2,17 +2,17 @@
 /*
  * list_pages.c - lists of gangs, members and nodes for the API, in pages of bounded work.
  *
- * API clients share the core with kube-scheduler's calls, so lists come in pages: the items with
- * the smallest keys after the last one of the previous page, picked in one pass over all keys. A
- * page ends early if enough members were counted or enough resources shown for it. Counts and ranks
- * stay valid until the next step, for all pages until then.
+ * Clients of the API share the core with kube-scheduler's calls. So lists come in pages. A page has
+ * the items with the smallest keys after the last key of the previous page, found in one pass over
+ * all keys. It ends early if enough members were counted or enough resources were shown. Counts and
+ * ranks are computed once, and are valid for all pages until the next step.
  */
 #include "gang/cluster/lookup.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/step/gang_view.h"
 
-/* Members counted for one page. */
+/* How many members are counted for one page, about. */
 #define PAGE_WORK 20000
 
 /* ---- the smallest keys ---- */
@@ -22,11 +22,12 @@ struct item {
     void *value;
 };
 
-/* The `limit` smallest items so far, as a heap with the largest on top. */
+/* The smallest items so far, at most `limit`, as a heap with the largest on top. */
 struct picks {
     const char *after;
     struct item *items;
-    size_t n, limit, all;
+    size_t n, limit;
+    size_t all; /* how many items have a key after `after` */
 };
 
 static struct picks picks_for(const struct gang_page *page)
@@ -77,7 +78,7 @@ static void put_in_order(struct picks *p)
     qsort(p->items, p->n, sizeof *p->items, by_key);
 }
 
-/* Sets what is left after `shown` items. */
+/* Sets the page's results after `shown` items, and frees the picks. */
 static void end_page(struct picks *p, size_t shown, struct gang_page *page)
 {
     page->left = p->all - shown;
@@ -94,7 +95,7 @@ static void rank_once(struct gang_core *core)
     core->ranked = core->steps;
 }
 
-/* Returns how many members were counted. */
+/* Counts the gang's members, once in a step. Returns how many were counted. */
 static size_t count_once(struct gang_core *core, struct gang *gang)
 {
     if (gang->counted == core->steps)
@@ -123,7 +124,7 @@ void gang_core_page_gangs(struct gang_core *core, const char *ns, struct gang_pa
     end_page(&p, shown, page);
 }
 
-/* Without an API group the first by key. */
+/* The PodGroup; NULL: there is none. Without an API group, the first by key. */
 static struct group *find_group(const struct gang_core *core, const char *ns, const char *name,
                                 const char *api_group)
 {

@@ -2,7 +2,7 @@
 /*
  * step.c - the step: takes facts, fires timers, plans, answers calls and reports changes.
  *
- * Also creates and frees the core. One thread at a time.
+ * Also creates and frees the core.
  */
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
@@ -15,6 +15,7 @@
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signature_changes.h"
 #include "gang/cluster/timers.h"
@@ -31,22 +32,43 @@
 #include "gang/lifecycle/reconcile.h"
 #include "gang/lifecycle/steering.h"
 #include "gang/lifecycle/wake.h"
+#include "gang/messages/queue_status.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/move_reservations.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/plan_gang.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/podgroups.h"
+#include "gang/queue/fair_share.h"
+#include "gang/queue/queues.h"
 #include "gang/step/gang_invariants.h"
 #include "gang/verb/verbs.h"
+
+static char **copy_texts(const char *const *texts, size_t n)
+{
+    char **copy = xcalloc(n, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = xstrdup(texts[i]);
+    return copy;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_texts(char **texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
 
 struct gang_core *gang_core_new(const struct gang_config *config)
 {
     struct gang_core *core = xcalloc(1, sizeof *core);
     core->config = *config;
-    core->scheduler_names = xcalloc(config->n_scheduler_names, sizeof *core->scheduler_names);
-    for (size_t i = 0; i < config->n_scheduler_names; i++)
-        core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
+    core->scheduler_names = copy_texts(config->scheduler_names, config->n_scheduler_names);
     list_init(&core->gangs);
     list_init(&core->open);
     list_init(&core->touched);
@@ -72,6 +94,16 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->due.show.kind = TIMER_SHOW;
     core->due.batch.kind = TIMER_BATCH;
     core->due.labels.kind = TIMER_LABELS;
+    core->due.shares.kind = TIMER_SHARES;
+    core->due.queues.kind = TIMER_QUEUES;
+    core->any_gpu = RES_UNKNOWN;
+    list_init(&core->queues.edited);
+    list_init(&core->queues.unused);
+    list_init(&core->queues_changed);
+    list_init(&core->queues_to_emit);
+    core->queue_grants = copy_texts(config->queue_grants, config->n_queue_grants);
+    if (config->n_queue_grants)
+        qsort(core->queue_grants, config->n_queue_grants, sizeof(char *), by_text);
     resource_ref(core, "pods"); /* never released: RES_PODS, RES_CPU, RES_MEMORY */
     resource_ref(core, "cpu");
     resource_ref(core, "memory");
@@ -85,9 +117,11 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_for_each (e, &core->pods)
         pod_remove(core, e->value);
     groups_drop(core);
+    queues_done(core);
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     gone_done(core);
+    amounts_done(core, &core->capacity);
     map_done(&core->pods);
     map_done(&core->names);
     map_done(&core->nodes);
@@ -103,9 +137,8 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->calls);
     hold_quota_done(core);
     resources_done(core);
-    for (size_t i = 0; i < core->config.n_scheduler_names; i++)
-        free(core->scheduler_names[i]);
-    free(core->scheduler_names);
+    free_texts(core->scheduler_names, core->config.n_scheduler_names);
+    free_texts(core->queue_grants, core->config.n_queue_grants);
     free(core->by_id);
     parity_done(core);
     gang_invariants_done(core);
@@ -151,12 +184,24 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     case GANG_EV_CLAIM_GONE:
         on_claim_gone(core, &ev->gone);
         break;
+    case GANG_EV_QUEUE_SET:
+        on_queue_set(core, STEAL(ev->queue));
+        break;
+    case GANG_EV_QUEUE_GONE:
+        on_queue_gone(core, &ev->gone);
+        break;
+    case GANG_EV_NAMESPACE_SET:
+        on_namespace_set(core, STEAL(ev->namespace));
+        break;
+    case GANG_EV_NAMESPACE_GONE:
+        on_namespace_gone(core, ev->gone.name);
+        break;
     case GANG_EV_SYNCED:
         core->synced = true;
         core->synced_at = core->now;
         filter_results_synced(core);
         map_for_each (e, &core->pods)
-            nomination_update(core, e->value); /* nodes may have come after pods */
+            nomination_update(core, e->value); /* a node may have been listed after its pods */
         list_for_each (gang, &core->gangs, struct gang, in_core) {
             triggered(core, gang, TRIGGER_RESTART);
             gang_touch(core, gang);
@@ -177,7 +222,7 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     case GANG_EV_STOP:
         stop_all(core);
         break;
-    default: /* calls are answered later, TICK only moves the time */
+    default: /* calls are answered later; TICK only changes the time */
         break;
     }
     displaced_slots_settle(core);
@@ -198,8 +243,9 @@ static void fire_timers(struct gang_core *core)
             gang_timer(core, owner, kind);
         else if (kind == TIMER_WAKE)
             wake_timer_fired(core);
-        else if (kind == TIMER_STEER || kind == TIMER_PLAN || kind == TIMER_LABELS)
-            continue; /* every step does their work */
+        else if (kind == TIMER_STEER || kind == TIMER_PLAN || kind == TIMER_LABELS ||
+                 kind == TIMER_SHARES || kind == TIMER_QUEUES)
+            continue; /* each step does their work */
         else if (kind == TIMER_SHOW)
             gates_show(core);
         else if (kind == TIMER_BATCH)
@@ -216,8 +262,8 @@ static void fire_timers(struct gang_core *core)
 }
 
 /*
- * Reconciles and plans until nothing changes. It terminates: a failed plan leaves nothing to retry,
- * and a successful one is followed by one reconcile that finds the plan complete.
+ * Reconciles and plans until nothing changes. The loop terminates: a failed plan leaves nothing to
+ * retry, and after a successful plan, one reconcile finds that the plan is complete.
  */
 static void decide(struct gang_core *core)
 {
@@ -229,7 +275,7 @@ static void decide(struct gang_core *core)
     reconcile_touched(core);
 }
 
-/* The connection of the bind call closed in the same batch. */
+/* Whether the connection of the bind call was closed in the same batch of events. */
 static bool closed_already(const struct gang_event *events, size_t n, uint64_t id)
 {
     for (size_t i = 0; i < n; i++)
@@ -238,7 +284,7 @@ static bool closed_already(const struct gang_event *events, size_t n, uint64_t i
     return false;
 }
 
-/* A pod that is new with this call may complete its gang. */
+/* If the call adds a new pod, the pod may complete its gang, so the gang is planned first. */
 static void step_filter(struct gang_core *core, struct gang_event *ev)
 {
     struct pod *pod = filter_learn(core, ev);
@@ -280,9 +326,12 @@ static void report_touched(struct gang_core *core)
 {
     struct gang *gang;
     while ((gang = touched_take(core)) != NULL) {
-        if (gang_sweep(core, gang) || !core->synced)
+        if (gang_sweep(core, gang))
             continue;
-        bool left = plan_is_deferred(core, gang); /* its status is known after a later step */
+        queue_show_gang(core, gang);
+        if (!core->synced)
+            continue;
+        bool left = plan_is_deferred(core, gang); /* a later step decides about its status */
         if (left)
             touched_later(core, gang);
         else
@@ -300,9 +349,11 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     core->now = now;
     core->steps++;
     scan_budget_begin(core);
+    shares_pass_time(core);
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);
+    queues_settle(core);
     rule_labels_sweep(core);
     rule_labels_settle(core);
     displaced_slots_settle(core);
@@ -317,6 +368,9 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
         gates_of_ungrouped(core);
     }
     report_touched(core);
+    queues_sweep(core);
+    if (core->synced)
+        emit_queue_statuses(core);
     order_settle(core);
     nodes_sweep(core);
     class_labels_sweep(core);

@@ -5,12 +5,12 @@
 #include "gang/plan/placement.h"
 #include "gang/podgroup/quorum.h"
 
-/* The limit for all queries about a gang, in scanned nodes: about 2 ms. */
+/* The limit of all queries about a gang, in scanned nodes. It takes about 2 ms. */
 #define WORK_MAX 10000
-/* Placing a member, or removing a pod, and undoing it takes as long as this many scanned nodes. */
-#define WORK_PER_MEMBER 8
-#define WORK_PER_POD    4
-/* How many nodes are added at most, and how many beyond the least: rules may spread members. */
+/* Removing a pod takes as long as this many scanned nodes. */
+#define WORK_PER_POD 4
+/* How many nodes are added at most: in total, and beyond `least`, because rules may spread the
+ * members. */
 #define NODES_MAX  256
 #define NODES_MORE 8
 
@@ -21,25 +21,23 @@ bool what_if_begin(struct what_if *w, struct gang_core *core, struct gang *gang)
     return waits && !gang->over && !gang->n_slots && gang_lacks(core, gang, STAGE_REACHABLE) <= 0;
 }
 
-/* Deducts the cost of a query, except for its node scans; false: too little work is left. */
+/* Deducts the cost of removing pods from the work that is left. False: it is too little. */
 static bool spend_work(struct what_if *w, int pods)
 {
-    int64_t cost = w->gang->root->t.plannable * WORK_PER_MEMBER + pods * WORK_PER_POD;
-    if (cost > w->work_left)
+    int64_t cost = (int64_t)pods * WORK_PER_POD;
+    if (cost >= w->work_left)
         return false;
     w->work_left -= cost;
     return true;
 }
 
-static bool has_room(struct what_if *w, struct trial *t)
+static enum gang_answer has_room(struct what_if *w, struct trial *t)
 {
     struct shortage shortage;
-    int64_t before = w->core->work;
-    bool room = place_in_trial(t, w->gang, &shortage);
-    w->work_left -= w->core->work - before;
-    return room;
+    return place_in_trial(t, w->gang, /* keep= */ false, &w->work_left, &shortage);
 }
 
+/* How many pods and slots a query removes. */
 static int size_of(const struct gang *other, const struct pod *pod)
 {
     return other ? other->root->t.members + other->n_slots : pod->node ? 1 : INT32_MAX / 8;
@@ -59,9 +57,9 @@ enum gang_answer what_if_gone(struct what_if *w, struct gang *other, struct pod 
         list_for_each_safe (slot, &other->slots, struct slot, in_gang)
             trial_without_slot(&t, slot);
     }
-    bool room = has_room(w, &t);
+    enum gang_answer room = has_room(w, &t);
     trial_end(&t);
-    return room ? GANG_YES : GANG_NO;
+    return room;
 }
 
 int what_if_nodes(struct what_if *w, const struct node *like, int least)
@@ -78,7 +76,7 @@ int what_if_nodes(struct what_if *w, const struct node *like, int least)
     while (!room && n < least + NODES_MORE && spend_work(w, n)) {
         trial_with_node(&t, like);
         n++;
-        room = has_room(w, &t);
+        room = has_room(w, &t) == GANG_YES;
     }
     trial_end(&t);
     return room ? n : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bind.c - the verb bind: checks a call, then refuses it, holds it or sends the Binding.
+ * bind.c - the verb bind: checks a call, and then refuses it, holds it, or sends the Binding.
  */
 #include "gang/verb/verbs.h"
 
@@ -18,14 +18,17 @@
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/commit_batch.h"
 #include "gang/lifecycle/express_lane.h"
+#include "gang/messages/queue_text.h"
 #include "gang/node_predicates.h"
 #include "gang/plan/move_reservations.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queue_limits.h"
 
 /* ---- checks ---- */
 
-/* Why the node fails the pod's own rules, except rules that are off in kube-scheduler's profile. If
- * muster cannot read the pod or the node completely, kube-scheduler alone decides. */
+/* Which of the pod's own rules excludes the node, as text; NULL: none. Skips rules that are off in
+ * kube-scheduler's profile. If muster cannot read the pod or the node completely, it relies on
+ * kube-scheduler. */
 static const char *node_refusal(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (pod->facts->invalid || node->facts->invalid)
@@ -37,7 +40,7 @@ static const char *node_refusal(struct gang_core *core, struct pod *pod, const s
     return text ? reason_rule(core, pod->facts, node->name, rule, text) : NULL;
 }
 
-/* Why kube-scheduler cannot have called bind for the pod; REASON_NONE: it can. */
+/* Why kube-scheduler cannot have called bind for such a pod; REASON_NONE: it can. */
 static enum gang_reason_code unbindable(const struct gang_core *core, const struct pod *pod)
 {
     if (!pod_counts(pod) || pod_is_finished(pod))
@@ -49,7 +52,7 @@ static enum gang_reason_code unbindable(const struct gang_core *core, const stru
     return pod_is_ours(core, pod) ? REASON_NONE : REASON_FOREIGN_SCHEDULER;
 }
 
-/* Why the pod must not be bound to the node, as text; NULL: it may. */
+/* Why muster must not bind the pod to the node, as text; NULL: it may. */
 static const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (pod->node == node)
@@ -82,8 +85,7 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     core->stats.holds++;
     core->last_hold = core->now;
     hold_begin(pod);
-    if (pod->facts->has_pvc &&
-        !claims_bound(pod)) /* kube-scheduler has prepared its volumes for that node */
+    if (pod->facts->has_pvc && !claims_bound(pod)) /* prepared for this node */
         claims_pin(pod, pod->slot->node);
     hold_quota_taken(core, gang);
     if (gang->n_held == 1)
@@ -92,8 +94,8 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     commit_if_quorum(core, gang);
 }
 
-/* Whether the call may be held. A hold that completes the quorum, or is enough for the express
- * lane, ends at once and needs no quota. */
+/* Whether the pod's call may be held. A hold that completes the quorum, or is enough for the
+ * express lane, ends at once. So it needs no place of the hold quota. */
 static bool may_hold(struct gang_core *core, struct pod *pod)
 {
     hold_in_trial(pod, true);
@@ -105,11 +107,20 @@ static bool may_hold(struct gang_core *core, struct pod *pod)
     return completes || hold_quota_book(core, pod->gang, lacks);
 }
 
+/* Binds an ordinary pod, or a later member of a placed gang. */
 static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
 {
     if (pod_at_maximum(core, pod)) {
         reply_id(core, id,
                  reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
+        return;
+    }
+    const struct queue *queue;
+    struct queue_short s;
+    enum gang_reason_code stopped = queue_refuses_pod(core, pod, &queue, &s);
+    if (stopped) {
+        cleanup_free char *text = reason_queue_pod(core, pod, stopped, queue, &s);
+        reply_id(core, id, text);
         return;
     }
     if (express_collides(core, node, pod) || !node_displace_for(core, node, pod)) {
@@ -143,7 +154,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
     }
 }
 
-/* The pod is bound to that node already, or its Binding is open. */
+/* The pod is already bound to this node, or its Binding is open. */
 static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     if (pod->charge == CHARGE_ASSIGNED)
@@ -178,7 +189,7 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
         return;
     }
     const char *refusal = bind_refusal(core, pod, node);
-    if (refusal) { /* an open Binding or held call of the pod goes on */
+    if (refusal) { /* this does not end an open Binding or a held call of the pod */
         reply_id(core, ev->id, refusal);
         return;
     }

@@ -2,8 +2,8 @@
 /*
  * filter.c - the verb filter.
  *
- * When a call is answered, planning is done: filter looks up the result. It also evaluates which
- * nodes kube-scheduler offers, see member_on_offer().
+ * When filter answers, gangs are already planned, so it only looks up the slot of a member. It also
+ * compares the slot's node with the nodes that kube-scheduler offers, see member_on_offer().
  */
 #include "gang/verb/verbs.h"
 
@@ -29,6 +29,7 @@
 #include "gang/lifecycle/pod_update.h"
 #include "gang/lifecycle/predicate_parity.h"
 #include "gang/lifecycle/wake.h"
+#include "gang/messages/queue_text.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/node_score.h"
@@ -37,6 +38,7 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queue_limits.h"
 
 /* ---- building the reply ---- */
 
@@ -61,6 +63,7 @@ static void reply_one(struct gang_core *core, const struct gang_event *ev, uint3
     r->n_passed = 1;
 }
 
+/* Filter returned no node for the pod. */
 static void pod_has_no_node(struct gang_core *core, struct pod *pod)
 {
     if (!pod->node)
@@ -69,7 +72,7 @@ static void pod_has_no_node(struct gang_core *core, struct pod *pod)
     on_its_way(pod, false);
 }
 
-/* Refuses all nodes. The reply has constant size: the reason is on the first node only. */
+/* Refuses all nodes. Only the first node gets the reason, so that the reply is small. */
 static void reply_none(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
                        const char *text)
 {
@@ -82,7 +85,8 @@ static void reply_none(struct gang_core *core, const struct gang_event *ev, stru
         pod_has_no_node(core, pod);
 }
 
-/* With more nodes kube-scheduler's own counts change with each try. */
+/* With more nodes, kube-scheduler's own counts differ each time, so repeating its message is
+ * useless. */
 #define REPEAT_NODES_MAX 64
 
 static bool has_lower_priority_pod(const struct node *node, int32_t priority)
@@ -94,14 +98,18 @@ static bool has_lower_priority_pod(const struct node *node, int32_t priority)
 }
 
 /*
- * Whenever room comes and goes, kube-scheduler tries all waiting pods. A changed message costs a
- * write of the condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a
- * full cluster, "1 gang …, 12 Insufficient X" while nodes pass from one gang to the next, and back.
- * So a member that got its gang's reason before and now has "Insufficient X" gets that message
- * again: for this member, reserved nodes are as full as the others.
+ * Whether the member gets kube-scheduler's message "Insufficient X" again, instead of its gang's
+ * reason.
  *
- * The same message needs the same kind of refusal, FailedNodes. Default preemption tries such
- * nodes, and fails with an error if it finds pods to evict but needs none of them evicted.
+ * kube-scheduler tries all waiting pods whenever room changes. If the message of a pod changes,
+ * kube-scheduler writes its condition, waits for this write, and sends an event. While nodes pass
+ * from one gang to the next, messages would change from "16 Insufficient X" to "1 gang …, 12
+ * Insufficient X" and back. So a member that has got its gang's reason once, and now has
+ * "Insufficient X", keeps that message: for this member, reserved nodes are as full as the others.
+ *
+ * The same message requires the same kind of refusal, FailedNodes, and the default preemption tries
+ * nodes in FailedNodes. It returns an error if such a node has pods of a lower priority but would
+ * have room without evicting them. So the message is not repeated if there may be such pods.
  */
 static bool may_repeat_message(struct gang_core *core, const struct gang_event *ev,
                                const struct pod *pod)
@@ -111,9 +119,8 @@ static bool may_repeat_message(struct gang_core *core, const struct gang_event *
         !pod->facts->short_of || ev->n_names > REPEAT_NODES_MAX)
         return false;
     int32_t priority = pod->facts->priority;
-    list_for_each (other, &core->filter_results, struct pod,
-                   in_filter_results) /* may be on a node soon */
-        if (other->facts->priority < priority)
+    list_for_each (other, &core->filter_results, struct pod, in_filter_results)
+        if (other->facts->priority < priority) /* it may be on a node soon */
             return false;
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
@@ -154,9 +161,10 @@ static int offered_at(const struct gang_core *core, const struct node *node)
 }
 
 /*
- * Swaps slots: the member gets a slot of its signature on an offered node, from an expected member
- * or a sibling that filter has not let through. Swapping with a nominated sibling needs a new
- * nomination, which is a write, so those are tried only with `nominated`.
+ * Swaps the member's slot with another slot of its gang and signature, on an offered node. The
+ * other slot is that of an expected member, or of a sibling that is not on its way. `nominated`:
+ * also swap with a sibling that is nominated, which costs a write of its nomination. Returns the
+ * index of the node in the list; -1: there is no such slot.
  */
 static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
 {
@@ -174,7 +182,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
         slot_empty(mine);
         slot_fill(core, slot, pod);
         if (sibling)
-            slot_fill(core, mine, sibling); /* an expected member's slot is of the same unit */
+            slot_fill(core, mine, sibling);
         if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
@@ -182,7 +190,8 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
     return -1;
 }
 
-/* Moves the member's slot to the best offered node with room. */
+/* Moves the member's slot to the best offered node with room. Returns its index; -1: there is none.
+ */
 static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct node *best = NULL;
@@ -205,9 +214,9 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
 }
 
 /*
- * The index of the offered node that the member takes; -1: none. This is its slot's node if
- * offered. In a call with the nominated node alone nothing moves: the full list follows in the same
- * scheduling cycle. Otherwise the slot moves to an offered node.
+ * The index of the offered node for the member; -1: none. If the node of its slot is not offered,
+ * the slot moves to an offered node. `own_call`: the list is only the nominated node. The slot does
+ * not move then, because kube-scheduler calls filter with all nodes in the same scheduling cycle.
  */
 static int member_on_offer(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                            bool own_call)
@@ -222,7 +231,7 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
     return at >= 0 ? at : swap_slot(core, pod, true);
 }
 
-/* The needed set stays complete without the member's slot. */
+/* Whether the needed members still have slots without the slot of this member. */
 static bool is_extra(const struct gang_core *core, const struct gang *gang, const struct pod *pod)
 {
     gang_count(core, gang);
@@ -230,8 +239,8 @@ static bool is_extra(const struct gang_core *core, const struct gang *gang, cons
     return unit_lacks(gang->root, STAGE_PLANNED) <= 0;
 }
 
-/* kube-scheduler refuses the member's planned node; if the list is complete, every node that it
- * lacks. */
+/* kube-scheduler refuses the node of the member's slot. If the list is complete (`whole`), it
+ * refuses all nodes that are not in the list. */
 static void note_infeasible(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                             bool whole)
 {
@@ -242,7 +251,8 @@ static void note_infeasible(struct gang_core *core, struct pod *pod, const struc
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
         plan_drop(core, gang, REASON_SLOT_MOVED);
-    /* After the release, which must not count as a change of the nodes that were not offered. */
+    /* Do this after the release, which would otherwise count as a change of the infeasible nodes.
+     */
     if (whole)
         infeasible_nodes_add(core, gang, pod->signature, ev->names, ev->n_names, node);
     else
@@ -252,13 +262,16 @@ static void note_infeasible(struct gang_core *core, struct pod *pod, const struc
 }
 
 /*
- * The planned node is not offered. A sample does not show why, except for the nominated node:
- * kube-scheduler tries that node first, alone, and filters others only if it was refused (by its
- * own plugins, unless muster declined it just before). So a member is nominated to its planned node
- * once, and the next sample shows whether that node is infeasible.
+ * The node of the member's slot is not offered. If the list is complete, kube-scheduler refuses the
+ * node. If it is a sample, this is certain only for the nominated node: kube-scheduler tries that
+ * node first, alone, and filters other nodes only if it was refused, by a plugin or by muster just
+ * before
+ * (`declined`). So muster nominates the member to the node once, and the next list then shows
+ * whether the node is infeasible.
  *
- * kube-scheduler may not have seen yet that a node has become free, so no list counts for such a
- * node, unless muster has nominated the member since: kube-scheduler sees the nomination after it.
+ * kube-scheduler may not have seen yet that a pod has just left the node. So the list does not
+ * count for such a node, unless muster has nominated the member since: kube-scheduler sees the
+ * nomination later than the end of the pod.
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
@@ -275,14 +288,15 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     }
 }
 
-/* The pod itself may use the last room on the node: kube-scheduler counts assumed and nominated
- * pods. */
+/* Whether kube-scheduler may count the pod on the node, as assumed or nominated. It can then be the
+ * reason why the node is not offered for a sibling. */
 static bool may_fill(const struct pod *pod, const struct node *node)
 {
     return pod->held || pod->sent || str_eq(pod->nominated, node->name);
 }
 
-/* For the express lane: notes which siblings' planned nodes a complete list offers too. */
+/* For the express lane: notes for the slots of the pod's siblings whether a complete list offers
+ * their nodes. */
 static void note_offered_slots(struct gang_core *core, const struct pod *pod,
                                const struct gang_event *ev)
 {
@@ -324,9 +338,10 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
         not_offered(core, pod, ev, nominated, declined);
 }
 
-/* ---- pods without a slot: reservations alone decide ---- */
+/* ---- pods without a slot: only reservations and the earmark matter ---- */
 
-/* Why reservations or the earmark leave no room for the pod on the node; NULL: there is room. */
+/* Why reservations or the earmark leave no room for the pod on the node, as text; NULL: there is
+ * room. */
 static const char *reservation_refusal(struct gang_core *core, const struct pod *pod,
                                        const struct node *node, const struct reach *reach)
 {
@@ -339,7 +354,7 @@ static const char *reservation_refusal(struct gang_core *core, const struct pod 
     reserved.respects_earmark = false;
     if (slot || !node_takes(node, pod->signature, 0, &reserved)) {
         if (!node->n_slots)
-            return NULL; /* full of assigned pods, which kube-scheduler counts itself */
+            return NULL; /* charged pods fill the node, and kube-scheduler counts them itself */
         if (!slot)
             slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
         return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
@@ -347,8 +362,9 @@ static const char *reservation_refusal(struct gang_core *core, const struct pod 
     return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
 }
 
-/* Finds the offered nodes with room for the pod. On its nominated node kube-scheduler has made room
- * for it: slots of a lower priority are no reason to refuse that node. */
+/* Sets the offered nodes that have room for the pod, and the refused ones. On the nominated node,
+ * slots of a lower priority do not count, because kube-scheduler has made room there for the pod.
+ */
 static void check_nodes(struct gang_core *core, const struct pod *pod, const struct gang_event *ev,
                         const struct reach *reach, struct gang_filter_reply *r)
 {
@@ -368,8 +384,24 @@ static void check_nodes(struct gang_core *core, const struct pod *pod, const str
     }
 }
 
+/* The pod's queue has no room, or takes no pods: it waits like a pod that reservations block. */
+static bool queue_refuses(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    const struct queue *queue;
+    struct queue_short s;
+    enum gang_reason_code code = queue_refuses_pod(core, pod, &queue, &s);
+    if (!code)
+        return false;
+    cleanup_free char *text = reason_queue_pod(core, pod, code, queue, &s);
+    reply_none(core, ev, pod, text);
+    block_pod(core, pod);
+    return true;
+}
+
 static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
+    if (queue_refuses(core, pod, ev))
+        return;
     struct reach reach = pod_reach(core, pod);
     if (!core->n_slots && !reach.respects_earmark) {
         reply(core, ev)->pass_all = true;
@@ -378,7 +410,8 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     }
     struct gang_filter_reply result;
     check_nodes(core, pod, ev, &reach, &result);
-    if (result.n_passed == 0) { /* no room beside the slots: those of lower priority move */
+    if (result.n_passed == 0) {
+        /* All room is reserved. Slots of lower priority may give way. */
         reach.displace = DISPLACE_LOWER;
         check_nodes(core, pod, ev, &reach, &result);
     }
@@ -393,7 +426,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     }
 }
 
-/* An extra of a Scheduled gang. */
+/* A later member of a placed gang. */
 static void filter_extra(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     if (!pod_at_maximum(core, pod)) {
@@ -401,12 +434,12 @@ static void filter_extra(struct gang_core *core, struct pod *pod, const struct g
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    gang_capped(pod->gang, true); /* reconcile.c wakes it when the maximum allows */
+    gang_capped(pod->gang, true); /* reconcile.c wakes it when the maximum allows it */
 }
 
 /* ---- the verb filter ---- */
 
-/* The pod of the call, added from the call if it is new; NULL: the call is answered. */
+/* The pod of the call, which is added if it is new; NULL: the call is already answered. */
 static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
 {
     struct gang_pod_facts *facts = ev->pod;
@@ -417,7 +450,7 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        /* An error makes kube-scheduler retry. Nothing would wake the pod after a refusal. */
+        /* kube-scheduler retries after an error. After a refusal, nothing would wake the pod. */
         if (other) {
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
@@ -427,8 +460,8 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
         return added;
     }
-    /* muster and kube-scheduler see different versions. A pod that awaits its PodGroup in the call
-     * may have it here. */
+    /* muster and kube-scheduler have different versions of the pod. If the call shows it without
+     * its PodGroup, muster's version is the newer one. */
     if (!gang_ref_equal(&facts->group, &pod->facts->group) && !facts->awaits_group) {
         reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
         return NULL;
@@ -437,18 +470,20 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
 }
 
 /*
- * kube-scheduler has not seen yet that the pod is bound, or its Binding sent: filter lets it
- * through to that node, where the bind call succeeds. A refusal would be written into the condition
- * of a bound pod.
+ * The pod is bound, or its Binding was sent, but kube-scheduler has not seen this yet. Filter
+ * returns that node, and the bind call then succeeds. After a refusal, kube-scheduler would write
+ * it into the condition of a bound pod.
  */
 static void filter_bound(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     int at = pod->node ? index_of(ev, pod->node->name) : -1;
     if (at >= 0) {
-        if (pod->charge == CHARGE_BINDING) /* an assigned pod needs no filter result */
+        if (pod->charge ==
+            CHARGE_BINDING) /* bind calls for an assigned pod need no filter result */
             filter_result_one(core, pod, pod->node);
         reply_one(core, ev, (uint32_t)at);
-    } else if (pod->charge == CHARGE_BINDING) { /* may still be refused: kube-scheduler retries */
+    } else if (pod->charge ==
+               CHARGE_BINDING) { /* the Binding may be refused, so kube-scheduler retries */
         reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else {
         reply_none(core, ev, NULL,
@@ -462,18 +497,20 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
 {
     struct gang *gang = pod->gang;
     triggered(core, gang, TRIGGER_FILTERED);
-    if (pod->call) /* a new try: kube-scheduler no longer waits for the bind call */
+    if (pod->call) /* kube-scheduler tries the pod again, and no longer waits for the bind call */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
     bool placed = passes_singly(gang);
     if (placed && pod->slot && index_of(ev, pod->slot->node->name) < 0)
-        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* an extra may use any node */
+        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* a later member may use any node */
     if (pod->slot)
         filter_slot(core, pod, ev, nominated);
     else if (placed)
         filter_extra(core, pod, ev);
     else if (gang->n_slots || gang->state == GANG_COMMITTING) {
-        cleanup_free char *text = xasprintf("gang %s/%s: above minimum, no room",
-                                            gang->head->ref.ns, gang->head->ref.name);
+        cleanup_free char *text =
+            xasprintf("gang %s/%s: no room for this member, which is above the minimum; the gang "
+                      "starts without it",
+                      gang->head->ref.ns, gang->head->ref.name);
         reply_none(core, ev, pod, text);
     } else if (may_repeat_message(core, ev, pod)) {
         reply_full(core, ev, pod);
@@ -483,7 +520,8 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-/* The node that the pod is nominated to as the call shows it, not as the watch does. */
+/* The node to which the pod is nominated in the call; NULL: none. The watch may show another one.
+ */
 static const char *nominated_in(const struct pod *pod, const struct gang_event *ev)
 {
     return ev->pod ? ev->pod->nominated : pod->facts->nominated;

@@ -7,14 +7,21 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
+#include "gang/podgroup/earmark.h"
+#include "gang/queue/queue_limits.h"
+#include "gang/verb/victim_gangs.h"
 
-/* Whether a preemption on the node would free room for the pod: not if the room would go to a gang,
- * and not if a member may be assumed there, which kube-scheduler could choose as a victim. */
+/* From this priority on, a pod is critical for the system, as in kube-scheduler. */
+#define SYSTEM_CRITICAL INT32_C(2000000000)
+
+/* Whether the pod could use the room that a preemption on the node frees. False if the earmark or a
+ * slot needs the room, or if kube-scheduler may have assumed a member there and could choose it as
+ * a victim. */
 static bool frees_room(const struct gang_core *core, const struct node *node,
                        const struct gang_pod_facts *facts)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
-    bool respects_earmark = core->earmark_gang && facts->priority <= core->earmark_gang->priority;
+    bool respects_earmark = earmark_binds_pods(core, facts->priority);
     if (node && respects_earmark && node->earmarked.n)
         return false;
     if (node)
@@ -24,22 +31,43 @@ static bool frees_room(const struct gang_core *core, const struct node *node,
     return true;
 }
 
+/* Keeps the candidates whose room the pod may use and whose victims leave every gang its minimum.
+ * If none is left and the pod is critical for the system, keeps those that break a gang. */
+static size_t keep(const struct gang_core *core, const struct gang_event *ev, uint32_t *kept)
+{
+    cleanup_free uint32_t *breaking = xcalloc(ev->n_names + 1, sizeof *breaking);
+    size_t n = 0, n_breaking = 0;
+    struct victim_gangs gangs = victim_gangs_begin(core, ev);
+    for (size_t i = 0; i < ev->n_names; i++) {
+        if (!frees_room(core, node_by_name(core, ev->names[i]), ev->pod))
+            continue;
+        if (ev->victims && victims_break_gang(&gangs, &ev->victims[i]))
+            breaking[n_breaking++] = (uint32_t)i;
+        else
+            kept[n++] = (uint32_t)i;
+    }
+    victim_gangs_end(&gangs);
+    if (n || ev->pod->priority < SYSTEM_CRITICAL)
+        return n;
+    memcpy(kept, breaking, n_breaking * sizeof *kept);
+    return n_breaking;
+}
+
 /*
- * A member gets no candidate: its preemption would evict pods for one member without regard to the
- * others. Other pods get all candidates whose freed room they may use. A nomination that follows is
- * kube-scheduler's own, even if muster has nominated the pod to the same node.
+ * Keeps no candidate for a member, because the preemption would evict pods for this member alone.
+ * Keeps none for a pod that its queue stops, because room on a node does not help it. The
+ * nomination that follows is kube-scheduler's, even if muster has nominated the pod to the same
+ * node before.
  */
 void answer_preempt(struct gang_core *core, const struct gang_event *ev)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
-    size_t n = 0;
-    bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
-    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
-        if (frees_room(core, node_by_name(core, ev->names[i]), ev->pod))
-            kept[n++] = (uint32_t)i;
-    struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
-    if (pod) {
+    struct pod *pod = pod_by_uid(core, ev->pod->uid);
+    bool may =
+        !ev->pod->group.api_group && !pod_unlinked(ev->pod) && !(pod && queue_stops_pod(core, pod));
+    size_t n = may && core->synced && !core->stopping ? keep(core, ev, kept) : 0;
+    if (pod && n) {
         nominated_by_scheduler(pod);
         nominated_room_update(core, pod);
     }

@@ -9,8 +9,8 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 
-/* By use of the pod's device: 10 if all are used or reserved. For a pod without a device: 10 on
- * nodes without devices, else 0. */
+/* For a pod with a device: 0 to 10, by how much of the device is used or reserved. For other pods:
+ * 10 on nodes without devices, else 0. */
 static uint8_t score(const struct node *node, const struct signature *signature)
 {
     if (!node)

@@ -6,11 +6,12 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "k8s/client/api_metrics_table.h"
 
 static const double bounds[] = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30};
 
 struct histogram {
-    uint64_t buckets[ARRAY_SIZE(bounds)]; /* not cumulated */
+    uint64_t buckets[ARRAY_SIZE(bounds)]; /* not cumulative */
     uint64_t count;
     double sum;
 };
@@ -20,7 +21,7 @@ struct api_metrics {
     pthread_mutex_t lock;
     struct map requests;  /* labels -> uint64_t */
     struct map durations; /* verb -> struct histogram */
-    struct map counters;  /* name{label="value"} -> int64_t; gauges too */
+    struct map counters;  /* name{label="value"} -> int64_t; also gauges */
     struct map queues;    /* queue -> uint64_t */
 };
 
@@ -99,63 +100,67 @@ void api_metrics_queue(struct api_metrics *m, const char *queue, size_t length)
     pthread_mutex_unlock(&m->lock);
 }
 
-static void print_histogram(struct buf *out, const char *verb, const struct histogram *h)
+enum family {
+#define X(id, section, name, type, labels, help, note) FAMILY_##id,
+    API_METRICS(X)
+#undef X
+};
+
+static const struct family_row {
+    const char *name, *type, *help;
+} families[] = {
+#define X(id, section, name, type, labels, help, note) {name, type, help},
+    API_METRICS(X)
+#undef X
+};
+
+static const char *head(struct buf *out, enum family f)
+{
+    const struct family_row *row = &families[f];
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name, row->type);
+    return row->name;
+}
+
+static void print_histogram(struct buf *out, const char *name, const char *verb,
+                            const struct histogram *h)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
         sum += h->buckets[i];
-        buf_printf(
-            out, "muster_api_request_duration_seconds_bucket{verb=\"%s\",le=\"%g\"} %" PRIu64 "\n",
-            verb, bounds[i], sum);
+        buf_printf(out, "%s_bucket{verb=\"%s\",le=\"%g\"} %" PRIu64 "\n", name, verb, bounds[i],
+                   sum);
     }
     buf_printf(out,
-               "muster_api_request_duration_seconds_bucket{verb=\"%s\",le=\"+Inf\"} %" PRIu64 "\n"
-               "muster_api_request_duration_seconds_sum{verb=\"%s\"} %.6f\n"
-               "muster_api_request_duration_seconds_count{verb=\"%s\"} %" PRIu64 "\n",
-               verb, h->count, verb, h->sum, verb, h->count);
+               "%s_bucket{verb=\"%s\",le=\"+Inf\"} %" PRIu64 "\n"
+               "%s_sum{verb=\"%s\"} %.6f\n"
+               "%s_count{verb=\"%s\"} %" PRIu64 "\n",
+               name, verb, h->count, name, verb, h->sum, name, verb, h->count);
 }
 
-/* What has one name must be printed together. */
-static void print_counters(struct buf *out, const struct map *counters, const char *name,
-                           const char *type, const char *help)
+/* Prometheus requires all series of a metric to be printed together. */
+static void print_counters(struct buf *out, const struct map *counters, enum family f)
 {
-    buf_printf(out, "# HELP muster_%s %s\n# TYPE muster_%s %s\n", name, help, name, type);
+    const char *name = head(out, f);
     size_t len = strlen(name);
     map_for_each (e, counters)
-        if (strncmp(e->key + strlen("muster_"), name, len) == 0 &&
-            e->key[strlen("muster_") + len] == '{')
+        if (strncmp(e->key, name, len) == 0 && e->key[len] == '{')
             buf_printf(out, "%s %" PRId64 "\n", e->key, *(const int64_t *)e->value);
 }
 
 void api_metrics_print(struct api_metrics *m, struct buf *out)
 {
-    static const char *const counters[][3] = {
-        {"watch_events_total", "counter", "Events received from watches of the API server."},
-        {"watch_restarts_total", "counter", "Watches that were begun again."},
-        {"watch_lists_total", "counter", "Lists read whole from the API server."},
-        {"watch_errors_total", "counter",
-         "Objects and lines from the API server that could not be read."},
-        {"podgroups_created_total", "counter", "PodGroups created for workloads that had none."},
-        {"podgroup_failures_total", "counter", "Failed steps in the creation of PodGroups."},
-        {"api_dropped_total", "counter", "Writes given up because their queue was full."},
-        {"unreadable_objects", "gauge", "Objects that cannot be read, or only in part."},
-    };
     pthread_mutex_lock(&m->lock);
-    buf_puts(out, "# HELP muster_api_requests_total Requests to the API server that have ended; "
-                  "code 0: without an answer.\n# TYPE muster_api_requests_total counter\n");
+    const char *name = head(out, FAMILY_REQUESTS);
     map_for_each (e, &m->requests)
-        buf_printf(out, "muster_api_requests_total{%s} %" PRIu64 "\n", e->key,
-                   *(const uint64_t *)e->value);
-    buf_puts(out, "# HELP muster_api_request_duration_seconds Duration of requests to the API "
-                  "server.\n# TYPE muster_api_request_duration_seconds histogram\n");
+        buf_printf(out, "%s{%s} %" PRIu64 "\n", name, e->key, *(const uint64_t *)e->value);
+    name = head(out, FAMILY_DURATION);
     map_for_each (e, &m->durations)
-        print_histogram(out, e->key, e->value);
-    for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-        print_counters(out, &m->counters, counters[i][0], counters[i][1], counters[i][2]);
-    buf_puts(out, "# HELP muster_api_queue_length Writes waiting or under way.\n"
-                  "# TYPE muster_api_queue_length gauge\n");
+        print_histogram(out, name, e->key, e->value);
+    for (enum family f = FAMILY_WATCH_EVENTS; f < FAMILY_QUEUE_LENGTH; f++)
+        print_counters(out, &m->counters, f);
+    name = head(out, FAMILY_QUEUE_LENGTH);
     map_for_each (e, &m->queues)
-        buf_printf(out, "muster_api_queue_length{queue=\"%s\"} %" PRIu64 "\n", e->key,
+        buf_printf(out, "%s{queue=\"%s\"} %" PRIu64 "\n", name, e->key,
                    *(const uint64_t *)e->value);
     pthread_mutex_unlock(&m->lock);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_metrics.h - what the API client counts, for Prometheus.
+ * api_metrics.h - the metrics of the API client, in the Prometheus text format.
  *
- * The API thread counts, any thread prints: one lock inside. Labels are words from our own tables,
- * and HTTP status codes, so the number of series is bounded.
+ * api_metrics_new() makes an empty set, api_metrics_free() frees it. The API thread counts, and any
+ * thread may print: the functions take an internal lock. Label values are constants of the program
+ * or HTTP status codes, so the number of series is bounded.
  */
 #ifndef MUSTER_K8S_CLIENT_API_METRICS_H
 #define MUSTER_K8S_CLIENT_API_METRICS_H
@@ -14,19 +15,21 @@
 struct api_metrics;
 
 struct api_metrics *api_metrics_new(void);
+/* Accepts NULL; returns NULL. */
 struct api_metrics *api_metrics_free(struct api_metrics *m);
 
-/* A request has ended; status 0: without an answer. */
+/* Counts a request that has ended. status 0: there was no reply. */
 void api_metrics_request(struct api_metrics *m, const char *verb, const char *resource, long status,
                          usec_t took);
-/* muster_<name>{<label>="<value>"}: counts one up. */
+/* Increases the counter muster_<name>{<label>="<value>"} by 1. */
 void api_metrics_count(struct api_metrics *m, const char *name, const char *label,
                        const char *value);
-/* The same, a gauge: what it was changes by that much. */
+/* Changes the gauge muster_<name>{<label>="<value>"} by a difference. */
 void api_metrics_change(struct api_metrics *m, const char *name, const char *label,
                         const char *value, int64_t by);
-/* muster_api_queue_length{queue="<queue>"} */
+/* Sets the gauge muster_api_queue_length{queue="<queue>"}. */
 void api_metrics_queue(struct api_metrics *m, const char *queue, size_t length);
+/* Appends all metrics. */
 void api_metrics_print(struct api_metrics *m, struct buf *out);
 
 #endif

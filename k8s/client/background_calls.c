@@ -11,7 +11,7 @@ struct background_calls {
     struct fair_queue queues[BACKGROUND_CALL_RANKS];
     size_t waiting;
     int n_in_flight;
-    struct client_timer pump; /* sends what may be sent, outside of whatever is going on */
+    struct client_timer pump; /* sends calls from client_run(), never from within a callback */
 };
 
 static struct background_call *next_call(struct background_calls *all)

@@ -16,7 +16,7 @@ static void seed(struct client *c)
     c->random |= 1;
 }
 
-/* tls-server-name: ask for and verify that name, but connect to the server's own address. */
+/* tls-server-name: use and verify this name in TLS, but connect to the server's address. */
 static void set_base(struct client *c)
 {
     const char *server = c->kc->server, *name = c->kc->tls_server_name;
@@ -58,7 +58,7 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     }
     for (size_t i = 0; i < POOL_MAX; i++)
         if (client_pool_open(&c->pools[i], c->epoll) < 0) {
-            err_set(err, ERR_INTERNAL, "libcurl could not be started");
+            err_set(err, ERR_INTERNAL, "cannot initialize libcurl");
             return client_free(c);
         }
     return c;
@@ -137,7 +137,7 @@ void client_cancel(struct client *c, struct client_call *call)
 
 /* ---- ends ---- */
 
-/* Certificates count when a connection is made: with others, new ones are. */
+/* Changed certificates need new connections, because TLS checks them when a connection is made. */
 static void renew(struct client *c)
 {
     if (kubeconfig_renew(c->kc, usec_now()))
@@ -163,7 +163,7 @@ static void finish(struct client_call *call, long status, const char *error)
 {
     struct client *c = call->client;
     client_make_readable(&call->reply);
-    if (status == 0) /* it may have been for a certificate that is renewed by now */
+    if (status == 0) /* the cause can be an old certificate, so read the files again */
         kubeconfig_expire(c->kc);
     if (!error && retry_with_what_is_new(call, status))
         return;
@@ -185,7 +185,7 @@ static void finish_transfer(struct client_call *call, CURLcode code)
     finish(call, status, code == CURLE_OK ? NULL : error);
 }
 
-/* Whether there was any. */
+/* Finishes the calls whose stream has ended. False: there were none. */
 static bool finish_streams(struct client *c)
 {
     bool any = !list_empty(&c->ended);
@@ -204,7 +204,7 @@ static void finish_all(struct client *c)
     void *of = NULL;
     while ((msg = curl_multi_info_read(c->pools[POOL_TRANSFERS].multi, &left))) {
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &of);
-        finish_transfer(of, msg->data.result); /* CURLMSG_DONE, there is no other */
+        finish_transfer(of, msg->data.result); /* CURLMSG_DONE is the only message */
     }
     while ((msg = curl_multi_info_read(c->pools[POOL_CONNECTIONS].multi, &left))) {
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &of);
@@ -215,7 +215,7 @@ static void finish_all(struct client *c)
 
 /* ---- the loop ---- */
 
-/* When something of ours or of libcurl's is due. */
+/* The earliest time at which a timer or libcurl is due. */
 static usec_t next_due(const struct client *c)
 {
     struct heap_node *n = heap_top(&c->timers);
@@ -229,10 +229,10 @@ static usec_t next_due(const struct client *c)
 static void run_due(struct client *c)
 {
     int running;
-    /* Requests first: what a timer then works on is worked on while the server does its part. */
+    /* Requests before timers, so that the API server works while the timers run. */
     for (size_t i = 0; i < POOL_MAX; i++)
         if (c->pools[i].due <= usec_now()) {
-            c->pools[i].due = USEC_NEVER; /* libcurl sets it anew */
+            c->pools[i].due = USEC_NEVER; /* libcurl sets the next time in on_due() */
             curl_multi_socket_action(c->pools[i].multi, CURL_SOCKET_TIMEOUT, 0, &running);
         }
     client_timers_fire(c);
@@ -274,12 +274,12 @@ void client_run(struct client *c, usec_t limit, int fd)
     run_due(c);
     do
         client_http2_flush(c);
-    while (finish_streams(c)); /* who is called back may send anew */
+    while (finish_streams(c)); /* its callbacks may send new requests */
     usec_t now = usec_now(), due = next_due(c);
     usec_t sleep = due < now ? 0 : due - now;
     if (sleep > limit)
         sleep = limit < 0 ? 0 : limit;
-    /* One event at a time: handling it may close the sockets of others. */
+    /* One event at a time, because handling an event can close the sockets of other events. */
     struct epoll_event ev;
     int n = epoll_wait(c->epoll, &ev, 1, (int)((sleep + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
     if (n > 0)

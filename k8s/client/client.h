@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h - HTTP requests to one API server, all from one thread.
+ * client.h - HTTP requests to one API server.
  *
- *   1. client_new() takes over the kubeconfig.
- *   2. client_send() starts a request; its callbacks come from client_run().
- *   3. client_run() in a loop: moves bytes, calls back, fires timers, sleeps until something is
- *      to do (or `fd` is readable).
- *   4. client_free() drops every request that is still under way without calling back.
+ *   1. client_new() takes ownership of the kubeconfig.
+ *   2. client_send() starts a request. Its callbacks are called from client_run().
+ *   3. Call client_run() in a loop. It moves bytes, calls callbacks and timers, and sleeps until
+ *      there is work or `fd` is readable.
+ *   4. client_free() drops all requests in flight without calling their callbacks.
  *
- * Short requests share an HTTP/2 connection where the server speaks it (TLS only): what is sent
- * until client_run() leaves together. Otherwise each uses one HTTP/1.1 connection, as lists and
- * watches (`alone`) always do: they must not stand in the way of a binding. A request is sent again
- * by itself only when the server says that it has not looked at it, and, when it is answered 401,
- * once more when token or client certificate may be had anew. When a certificate in a file has
- * changed, new requests go over new connections. `done` is called exactly once, unless the call is
- * cancelled. Inside `data` nothing may be sent or cancelled: return false to end the request.
+ * If the API server supports HTTP/2 over TLS, short requests share one HTTP/2 connection, and all
+ * requests since the last client_run() leave together. Otherwise each request uses an HTTP/1.1
+ * connection. Lists and watches (`alone`) always do, so that they never delay a Binding.
+ *
+ * The client sends a request again on its own in two cases only: the API server says that it has
+ * not processed the request, or it answers 401 and a new token or client certificate can be read.
+ * After a certificate file has changed, new requests use new connections.
+ *
+ * `done` is called exactly once, unless the call is cancelled. `data` must not send or cancel
+ * anything; it returns false to end the request. All functions belong to one thread.
  */
 #ifndef MUSTER_K8S_CLIENT_CLIENT_H
 #define MUSTER_K8S_CLIENT_CLIENT_H
@@ -27,10 +30,10 @@ struct client;
 struct client_call;
 
 struct client_reply {
-    long status;       /* 0: there was none */
-    const char *error; /* NULL: the reply is whole; else what went wrong below HTTP */
-    /* Never NULL; NUL-terminated. An error's body is always JSON, and all JSON is repaired
-     * (base/json_repair.h). */
+    long status;       /* HTTP status; 0: there was none */
+    const char *error; /* what failed below HTTP; NULL: the reply is complete */
+    /* NUL-terminated and never NULL. A protobuf Status is converted to JSON, and all JSON is
+     * repaired (base/json_repair.h). */
     const char *body;
     size_t len;
     bool too_large; /* the body exceeded max_body */
@@ -39,21 +42,21 @@ static inline bool client_ok(const struct client_reply *r)
 {
     return !r->error && r->status >= 200 && r->status < 300;
 }
-/* Whether asking again may help. */
+/* Whether a retry may help. */
 static inline bool client_reply_is_temporary(const struct client_reply *r)
 {
     return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
            r->status >= 500;
 }
-/* Fills *err with what the API server (or the network) said, and returns -1. */
+/* Fills *err with the message of the API server, or with the network error. Returns -1. */
 int client_reply_error(const struct client_reply *r, struct err *err);
-/* Whether a right is missing. Quotas and admission webhooks answer 403 too. */
+/* Whether a right is missing. A 403 can also come from a quota or an admission webhook. */
 bool client_reply_unauthorized(const struct client_reply *r);
-/* The reason of the API server's Status ("AlreadyExists") is that. */
+/* Whether the API server's Status has this reason, such as "AlreadyExists". */
 bool client_reply_is(const struct client_reply *r, const char *reason);
 
 typedef void client_done_fn(void *arg, const struct client_reply *reply);
-/* A piece of a 200 reply. */
+/* Gets a piece of a 200 reply. False: end the request. */
 typedef bool client_data_fn(void *arg, const char *data, size_t len);
 
 struct client_request {
@@ -63,29 +66,30 @@ struct client_request {
     const char *content_type;    /* of the body; constant */
     const char *accept;          /* NULL: JSON; constant */
     const char *body;            /* NULL: none; copied */
-    bool alone;                  /* long: on a connection of its own */
+    bool alone;                  /* a long request: use a separate connection */
     usec_t timeout;              /* 0: none */
-    size_t max_body;             /* 0: 1 MiB; of replies that are not streamed */
-    client_data_fn *data;        /* NULL: the body is collected for `done` */
+    size_t max_body;             /* bytes of a reply without `data`; 0: 1 MiB */
+    client_data_fn *data;        /* NULL: `done` gets the complete body */
     client_done_fn *done;
     void *arg;
 };
 
-/* Appends text so that it is one segment of a path or one value of a query, whatever it holds. */
+/* Appends any text, escaped as one segment of a path or one value of a query. */
 void client_escape(struct buf *b, const char *text);
 
-/* Takes kc. metrics is borrowed and must outlive the client. */
+/* Takes ownership of kc, even after an error. metrics is borrowed and must outlive the client. */
 struct client *client_new(struct kubeconfig *kc, const char *user_agent,
                           struct api_metrics *metrics, struct err *err);
+/* Accepts NULL; returns NULL. */
 struct client *client_free(struct client *c);
 
 struct client_call *client_send(struct client *c, const struct client_request *request);
-/* The status of a reply that is still coming, of a call that is `alone`; 0: none has come yet. */
+/* The HTTP status of an unfinished call with `alone`; 0: none has arrived yet. */
 long client_status(const struct client_call *call);
-/* The call is gone and will not call back. */
+/* Frees the call. Its callbacks are not called any more. */
 void client_cancel(struct client *c, struct client_call *call);
 
-/* Sleeps at most `limit`; wakes early for traffic, timers and a readable fd. */
+/* Sleeps for at most `limit`. Wakes early for traffic, timers and a readable fd. fd -1: none. */
 void client_run(struct client *c, usec_t limit, int fd);
 
 struct client_timer {
@@ -96,8 +100,8 @@ struct client_timer {
 void client_timer_set(struct client *c, struct client_timer *t, usec_t at);
 void client_timer_clear(struct client *c, struct client_timer *t);
 
-/* How long to wait before attempt `n` (from 0): doubles from `first` up to `most`, and half of it
- * is random, so that many clients do not come back together. */
+/* The pause before retry `n` (from 0). It doubles from `first` up to `most`. Half of it is random,
+ * so that many clients do not retry at the same time. */
 usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most);
 uint32_t client_random(struct client *c);
 

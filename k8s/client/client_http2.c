@@ -2,15 +2,17 @@
 /*
  * Short calls as streams of one HTTP/2 connection.
  *
- * libcurl makes the connection (names, proxies, certificates, the handshake) and moves its bytes;
- * the session is nghttp2's. libcurl's own HTTP/2 costs a handle, timers, a poll and a read for each
- * request; here all requests of a batch leave in one write, and all answers of a read are taken at
- * once.
+ * libcurl makes the connection (names, proxies, certificates, the handshake) and moves its bytes.
+ * nghttp2 handles the session. libcurl's own HTTP/2 needs a handle, timers, a poll and a read for
+ * each request. Here one write sends all requests of a batch, and one read can take many replies.
  *
- * A connection: being made -> taking requests -> finishing (the server said goodbye, or we leave it
- * for renewed certificates) -> closed.
- * Only the last of the list takes requests. A server that does not speak HTTP/2 leaves everything
- * to libcurl.
+ * The life of a connection:
+ *   1. libcurl makes it.
+ *   2. It takes requests. Only the last connection of the list does.
+ *   3. It finishes its requests, after the server has sent GOAWAY or a certificate has changed.
+ *   4. It is closed.
+ *
+ * If the server does not support HTTP/2, all calls go over libcurl.
  */
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -20,23 +22,23 @@
 #include "k8s/client/client_internal.h"
 
 #define OUTPUT      ((size_t)32 << 10)
-#define INPUT       ((size_t)16 << 10) /* of a TLS record */
+#define INPUT       ((size_t)16 << 10) /* the size of a TLS record */
 #define MAX_HEADERS 9
-/* A server that leaves out the same request again and again does not want it. */
+/* How often a request is sent again that the server has not processed. */
 #define MAX_UNSEEN 10
 
 struct connection {
     struct list link;
     struct client *client;
     CURL *easy;
-    struct http2_session *session; /* NULL: it is being made */
+    struct http2_session *session; /* NULL: the connection is being made */
     struct interest interest;
-    struct list calls; /* that are under way on it */
-    usec_t heard;
-    bool leaving; /* takes no more requests */
-    bool agreed;  /* the handshake says HTTP/2 */
-    bool blocked; /* the socket takes no more */
-    size_t sent, len;
+    struct list calls;
+    usec_t heard;     /* when it was last readable */
+    bool leaving;     /* takes no more requests */
+    bool agreed;      /* the handshake has selected HTTP/2 */
+    bool blocked;     /* the socket's buffer is full */
+    size_t sent, len; /* of out */
     char out[OUTPUT];
     char error[CURL_ERROR_SIZE];
 };
@@ -59,7 +61,7 @@ static struct client_call *call_of(struct http2_stream *s)
     return CONTAINER_OF(s, struct client_call, stream);
 }
 
-/* The server has not seen it: it is of the next batch. */
+/* Puts a call that the server has not processed into the next batch. */
 static void go_again(struct client_call *call)
 {
     call->via = NULL;
@@ -78,7 +80,7 @@ static void on_end(struct http2_stream *s, enum http2_end how)
     if (how == HTTP2_UNSEEN && call->unseen++ < MAX_UNSEEN)
         go_again(call);
     else
-        end_call(call, how == HTTP2_WHOLE ? NULL : "the API server has cut the request off");
+        end_call(call, how == HTTP2_WHOLE ? NULL : "the API server aborted the request");
 }
 
 static const struct http2_hooks hooks = {on_data, on_end};
@@ -97,7 +99,8 @@ static void close_connection(struct connection *k)
     free(k);
 }
 
-/* Every call that was sent on it ends: the server may have done what it asks for, or not. */
+/* Closes a connection with calls. Calls that were sent end with an error, because the server may
+ * have processed them. The others go into the next batch. */
 static void lose(struct connection *k, const char *error)
 {
     list_for_each_safe (call, &k->calls, struct client_call, queue)
@@ -108,7 +111,7 @@ static void lose(struct connection *k, const char *error)
     close_connection(k);
 }
 
-static int of_tls; /* where an SSL_CTX says whose connection it is */
+static int of_tls; /* index of the struct connection in an SSL_CTX */
 
 static void make_index(void)
 {
@@ -127,8 +130,8 @@ static void on_handshake(const SSL *ssl, int where, int value)
     k->agreed = len == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-/* Several records may be read at once, and what is spoken is ours to say: libcurl must not begin a
- * session of its own. */
+/* Lets OpenSSL read several records at once. Also offers HTTP/2 itself, because libcurl would start
+ * its own session. */
 static CURLcode on_tls(CURL *easy, void *ctx, void *connection)
 {
     static const unsigned char protocols[] = "\x02h2\x08http/1.1";
@@ -190,13 +193,13 @@ void client_http2_connected(struct connection *k, CURLcode code)
         do_without(c);
         return;
     }
-    k->error[0] = '\0'; /* of an address that did not answer */
+    k->error[0] = '\0'; /* libcurl may have tried another address first */
     curl_easy_getinfo(k->easy, CURLINFO_ACTIVESOCKET, &fd);
     k->interest = (struct interest){.fd = fd, .connection = k};
     struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &k->interest};
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &ev);
     k->session = http2_session_new(&hooks);
-    client_http2_event(k); /* what came with the handshake is read already: no event tells of it */
+    client_http2_event(k); /* data may have arrived with the handshake, without an epoll event */
 }
 
 /* ---- requests ---- */
@@ -228,7 +231,7 @@ static void ask(struct connection *k, struct client_call *call)
     call->via = k;
     call->asked = usec_now();
     if (http2_session_request(k->session, &call->stream, headers, n, call->body) < 0)
-        end_call(call, "the request could not be begun");
+        end_call(call, "cannot start the request");
 }
 
 static void on_deadline(void *arg)
@@ -240,9 +243,10 @@ static void on_deadline(void *arg)
              (long long)(call->timeout / USEC_PER_MSEC));
     client_http2_drop(call);
     end_call(call, text);
-    /* Nothing was heard of anybody: the next request must not meet a dead connection. */
+    /* Nothing has arrived since the request was sent. The next request must not use a dead
+     * connection. */
     if (k && k->heard <= call->asked)
-        lose(k, "the API server has gone silent");
+        lose(k, "the API server does not answer");
 }
 
 void client_http2_start(struct client_call *call)
@@ -282,8 +286,7 @@ static const char *why(const struct connection *k, CURLcode code)
     return *k->error ? k->error : curl_easy_strerror(code);
 }
 
-/* TLS wants to see the same bytes again when they could not be written: nothing is added to them.
- */
+/* TLS requires the same bytes again after a blocked write, so nothing is appended to them. */
 static bool write_out(struct connection *k)
 {
     for (;;) {
@@ -317,13 +320,13 @@ void client_http2_event(struct connection *k)
         size_t n = 0;
         CURLcode code = curl_easy_recv(k->easy, data, sizeof data, &n);
         if (code == CURLE_AGAIN)
-            return; /* what is to be said to it goes with the next batch */
+            return; /* client_http2_flush() sends what the session has to send */
         if (code != CURLE_OK || n == 0) {
-            lose(k, code == CURLE_OK ? "the API server has closed the connection" : why(k, code));
+            lose(k, code == CURLE_OK ? "the API server closed the connection" : why(k, code));
             return;
         }
         if (http2_session_input(k->session, data, n) < 0) {
-            lose(k, "what the API server says is not HTTP/2");
+            lose(k, "the API server sent data that is not HTTP/2");
             return;
         }
     }
@@ -340,7 +343,7 @@ static bool takes_requests(const struct connection *k)
     return !k->leaving && (!k->session || http2_session_open(k->session));
 }
 
-/* What waits for the server to take more at once need not wait for this one. */
+/* Takes back the calls that were not sent yet, for the next connection. */
 static void hand_back(struct connection *k)
 {
     list_for_each_safe (call, &k->calls, struct client_call, queue)
@@ -383,13 +386,14 @@ void client_http2_flush(struct client *c)
             ask(k, call);
     list_for_each_safe (each, &c->connections, struct connection, link)
         if (each->session && write_out(each) && is_over(each))
-            lose(each, "the API server has closed the connection");
-    need_connection(c); /* for what came back */
+            lose(each, "the API server closed the connection");
+    need_connection(c); /* for calls that came back from closed connections */
 }
 
 /* ---- life ---- */
 
-/* libcurl says no word about whose handshake it is. */
+/* With TLS to the proxy there are two handshakes, and libcurl does not tell on_handshake() which is
+ * which. */
 static bool proxy_has_tls(const struct client *c)
 {
     static const char *const names[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
@@ -401,7 +405,7 @@ static bool proxy_has_tls(const struct client *c)
     return has;
 }
 
-/* It takes libcurl over OpenSSL, and a server behind TLS. */
+/* HTTP/2 needs a libcurl with OpenSSL, and a server with TLS. */
 void client_http2_init(struct client *c)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

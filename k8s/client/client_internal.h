@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_internal.h - what the files of the client share: client.c (calls and the loop) over
- * client_http2.c (requests that share a connection) over client_transfer.c (transfers of libcurl);
- * below all of them client_timer.c and client_reply.c (what replies say).
+ * client_internal.h - shared by the files of the client. A file calls only files further down:
  *
- * A call is owned by the client from client_send() until `done` has returned. It goes over one of
- * two ways: a transfer of libcurl (`easy`), or a stream of an HTTP/2 connection (`over_http2`: it
- * waits for a connection, or `via` is it). A call whose stream has ended is in `ended` until
- * client_run() calls back: never inside nghttp2.
+ *   client.c           calls and the loop
+ *   client_http2.c     requests that share an HTTP/2 connection
+ *   client_transfer.c  transfers of libcurl
+ *   client_timer.c     timers
+ *   client_reply.c     parsing of replies
+ *
+ * The client owns a call from client_send() until `done` has returned. A call is either a transfer
+ * of libcurl (`easy`) or a stream of an HTTP/2 connection (`over_http2`). Such a stream waits for a
+ * connection, or `via` is its connection. A call whose stream has ended is in the list `ended`
+ * until client_run() calls `done`, because `done` must not be called inside nghttp2.
  */
 #ifndef MUSTER_K8S_CLIENT_CLIENT_INTERNAL_H
 #define MUSTER_K8S_CLIENT_CLIENT_INTERNAL_H
@@ -18,51 +22,51 @@
 #include "k8s/client/client.h"
 #include "k8s/client/http2_session.h"
 
-/* Handles that are kept: making one costs as much as sending a request. */
+/* How many handles are kept for later. Making a handle costs as much as sending a request. */
 #define MAX_SPARE 64
 
 struct pool;
 struct connection;
 
-/* What is in the epoll set: a socket of libcurl's, or an HTTP/2 connection. The caller's descriptor
- * has none. */
+/* An entry of the epoll set: a socket of libcurl, or an HTTP/2 connection. The descriptor of the
+ * caller has no such entry. */
 struct interest {
     struct pool *pool;
     curl_socket_t fd;
-    struct connection *connection; /* NULL: libcurl's */
+    struct connection *connection; /* NULL: a socket of libcurl */
 };
 
 /* A set of transfers and their connections. */
 struct pool {
     CURLM *multi;
     int epoll;
-    usec_t due; /* when libcurl wants to be called; USEC_NEVER: not */
+    usec_t due; /* when libcurl wants to be called; USEC_NEVER: never */
 };
 
-/* libcurl must not look after connections that are ours: they have a pool of their own. */
+/* HTTP/2 connections have their own pool, so that libcurl does not use them for transfers. */
 enum { POOL_TRANSFERS, POOL_CONNECTIONS, POOL_MAX };
 
 struct client {
     struct pool pools[POOL_MAX];
     int epoll;
-    int extra_fd; /* of the caller, in the epoll set; -1: none yet */
+    int extra_fd; /* the caller's descriptor in the epoll set; -1: none yet */
     struct kubeconfig *kc;
     struct api_metrics *metrics;
     char *user_agent;
-    char *base; /* what paths are appended to */
+    char *base; /* the server's URL, to which paths are appended */
     struct curl_slist *connect_to;
     struct list calls;
-    CURL *
-        spare[MAX_SPARE]; /* handles of short calls that have ended, with all that stays the same */
+    /* Handles of short calls that have ended. They keep the options that all calls share. */
+    CURL *spare[MAX_SPARE];
     size_t n_spare;
     struct heap timers;
     uint64_t random;
 
-    bool http2;              /* short calls try it */
+    bool http2;              /* use HTTP/2 for short calls */
     char *authority;         /* host and port of `base` */
-    const char *path;        /* what `base` has behind that */
-    struct list connections; /* the last takes new requests; those before end what they have */
-    struct list waiting;     /* calls for a connection */
+    const char *path;        /* the rest of `base` */
+    struct list connections; /* only the last takes new requests; the others finish theirs */
+    struct list waiting;     /* calls that wait for a connection */
     struct list ended;       /* calls whose stream has ended */
 };
 
@@ -84,37 +88,38 @@ struct client_call {
     struct curl_slist *headers;
 
     bool over_http2;
-    struct list queue; /* waiting, ended, or of `via` */
+    struct list queue; /* in client.waiting, client.ended, or the calls of `via` */
     struct connection *via;
     struct http2_stream stream;
-    usec_t asked; /* when it went to `via` */
+    usec_t asked; /* when it was passed to `via` */
     struct client_timer deadline;
-    int unseen; /* how often the server has left it out */
-    bool failed;
+    int unseen;  /* how often the API server has not processed it */
+    bool failed; /* `error` is set */
 };
 
 /* ---- client_timer.c ---- */
 
-/* Calls back whose time has come. */
+/* Calls the timers that are due. */
 void client_timers_fire(struct client *c);
 
 /* ---- client_reply.c ---- */
 
-/* The body as `done` gets it: JSON that jansson takes; protobuf as it is, but for a Status. */
+/* Converts a body for `done`: repairs JSON, converts a protobuf Status to JSON, and keeps any other
+ * protobuf. */
 void client_make_readable(struct buf *body);
 
 /* ---- client_transfer.c ---- */
 
-/* -1: libcurl could not be started. */
+/* -1: libcurl could not be initialized. */
 int client_pool_open(struct pool *pool, int epoll);
-/* A piece of the reply; false: no more of it is wanted. */
+/* Takes a piece of the reply; false: end the request. */
 bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
 /* Sends the call over libcurl. */
 void client_transfer(struct client_call *call);
-/* Sends one that has ended once more. */
+/* Sends a call that has ended once more. */
 void client_transfer_again(struct client_call *call);
 void client_transfer_free(struct client_call *call);
-/* With all that is the same for every call, but for client_set_tls(). */
+/* Makes a handle with the options that all calls share, except those of client_set_tls(). */
 CURL *client_new_handle(struct client *c);
 void client_set_tls(CURL *easy, const struct kubeconfig *kc);
 
@@ -124,14 +129,15 @@ void client_http2_init(struct client *c);
 void client_http2_free(struct client *c);
 /* Puts the call into the next batch. */
 void client_http2_start(struct client_call *call);
-/* Takes it out of wherever it is. */
+/* Removes the call from its list and its connection. */
 void client_http2_drop(struct client_call *call);
-/* New requests go over new connections; those there are end what they have. */
+/* Makes new requests use a new connection. Existing connections finish their requests. */
 void client_http2_leave(struct client *c);
-/* Writes what has come together. */
+/* Sends the batch, and closes finished connections. */
 void client_http2_flush(struct client *c);
-/* libcurl has made the connection, or has not. */
+/* libcurl has made the connection (CURLE_OK), or has failed. */
 void client_http2_connected(struct connection *connection, CURLcode code);
+/* The socket is readable or writable. */
 void client_http2_event(struct connection *connection);
 
 #endif

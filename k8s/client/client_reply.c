@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing of replies, escaping of paths: pure functions. */
+/* Parses replies and escapes paths. All functions are pure. */
 #include "base/json_repair.h"
 #include "k8s/client/client_internal.h"
 #include "k8s/encoding/kube_field.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers of the loop, and pauses between two tries. */
+/* Timers of the loop, and pauses before retries. */
 #include "k8s/client/client_internal.h"
 
 void client_timer_set(struct client *c, struct client_timer *t, usec_t at)
@@ -23,7 +23,7 @@ void client_timers_fire(struct client *c)
     }
 }
 
-/* xorshift64*: only spreads retries, nothing secret depends on it. */
+/* xorshift64*. It spreads retries and makes names unique; nothing secret depends on it. */
 uint32_t client_random(struct client *c)
 {
     c->random ^= c->random >> 12;

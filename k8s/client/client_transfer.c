@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls as transfers of libcurl, and what libcurl needs for them: sockets, timers, certificates. */
+/* Calls as transfers of libcurl, with their sockets, timers and certificates. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -7,11 +7,11 @@
 
 #include "k8s/client/client_internal.h"
 
-#define ERROR_MAX_BODY ((size_t)64 << 10) /* of what is said beside a streamed reply */
+#define ERROR_MAX_BODY ((size_t)64 << 10) /* of an error reply to a request with `data` */
 
 /* ---- sockets and timers of libcurl ---- */
 
-/* libcurl says what it waits for on a socket; the pool's number travels with the descriptor. */
+/* libcurl calls it when it wants other events of a socket. */
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
     (void)easy;
@@ -60,7 +60,7 @@ int client_pool_open(struct pool *pool, int epoll)
     return 0;
 }
 
-/* ---- what a reply brings ---- */
+/* ---- data of replies ---- */
 
 bool client_take_data(struct client_call *call, long status, const char *data, size_t len)
 {
@@ -85,8 +85,8 @@ static size_t on_data(char *data, size_t one, size_t len, void *arg)
 /* ---- handles ---- */
 
 /*
- * A peer that vanished without a word: found by keepalive while nothing is sent, and by the user
- * timeout while something is; the system's defaults take two hours and a quarter of an hour.
+ * Detects a peer that has vanished: keepalive does it while nothing is sent, and the user timeout
+ * while something is sent. The defaults of the system are two hours and about 15 minutes.
  */
 static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -102,8 +102,8 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* The text rather than its file: libcurl takes a connection (or the secrets of an earlier one) up
- * again only for the same text. */
+/* Passes the text, not the file's name: libcurl reuses a connection or a TLS session only if the
+ * text is the same. */
 static void set_pem(CURL *easy, const struct kubeconfig_pem *pem, CURLoption file, CURLoption blob)
 {
     if (pem->data) {
@@ -120,7 +120,7 @@ void client_set_tls(CURL *easy, const struct kubeconfig *kc)
     set_pem(easy, &kc->cert, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB);
     set_pem(easy, &kc->key, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB);
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    /* The system's, where there is no other: renewed ones are seen by the next connection. */
+    /* Without a cache, the next connection uses renewed CA certificates of the system. */
     curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
     if (kc->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -168,8 +168,8 @@ static void set_headers(struct client_call *call)
     curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, h);
 }
 
-/* Everything that client_new_handle() has not set: the handle may have been another call's before.
- */
+/* Sets all options that client_new_handle() does not set, because another call may have used the
+ * handle. */
 static void set_transfer(struct client_call *call)
 {
     CURL *e = call->easy;
@@ -195,12 +195,12 @@ void client_transfer(struct client_call *call)
     bool spare = !call->alone && c->n_spare > 0;
     call->easy = spare ? c->spare[--c->n_spare] : client_new_handle(c);
     set_transfer(call);
-    client_set_tls(call->easy, c->kc); /* a spare one's may be out of date */
+    client_set_tls(call->easy, c->kc); /* a spare handle can have old certificates */
     set_headers(call);
     curl_multi_add_handle(c->pools[POOL_TRANSFERS].multi, call->easy);
 }
 
-/* With the certificates and the token of now. */
+/* Uses the current certificates and token. */
 void client_transfer_again(struct client_call *call)
 {
     struct client *c = call->client;
@@ -216,7 +216,7 @@ void client_transfer_free(struct client_call *call)
     struct client *c = call->client;
     curl_multi_remove_handle(c->pools[POOL_TRANSFERS].multi, call->easy);
     if (!call->alone && c->n_spare < MAX_SPARE) {
-        curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, NULL); /* it ends with the call */
+        curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, NULL); /* the buffer is in the call */
         c->spare[c->n_spare++] = call->easy;
     } else {
         curl_easy_cleanup(call->easy);

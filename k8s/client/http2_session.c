@@ -5,7 +5,7 @@
 
 #include "base/must.h"
 
-/* The caller bounds replies; a window only limits how much of them may be on the way. */
+/* A window limits only the bytes in transit; the caller limits the size of a reply. */
 #define STREAM_WINDOW     (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
 #define MAX_HEADERS       16
@@ -13,18 +13,18 @@
 struct http2_session {
     nghttp2_session *session;
     const struct http2_hooks *hooks;
-    const uint8_t *piece; /* of nghttp2's, what did not fit into the last output */
+    const uint8_t *piece; /* memory of nghttp2: the bytes that did not fit into the last output */
     size_t piece_len;
 };
 
-/* ---- what nghttp2 says ---- */
+/* ---- callbacks of nghttp2 ---- */
 
 static struct http2_stream *stream_of(nghttp2_session *session, int32_t id)
 {
     return nghttp2_session_get_stream_user_data(session, id);
 }
 
-/* Its end, once: nghttp2 closes also what it could not send. */
+/* Reports the end of a request once: nghttp2 may also close a stream that it could not send. */
 static void end(const struct http2_session *h, struct http2_stream *s, enum http2_end how)
 {
     nghttp2_session_set_stream_user_data(h->session, s->id, NULL);
@@ -40,9 +40,9 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     struct http2_stream *s = stream_of(session, frame->hd.stream_id);
     if (!s || name_len != strlen(":status") || memcmp(name, ":status", name_len) != 0)
         return 0;
-    s->status = 0; /* an informational one may have come before */
+    s->status = 0; /* overwrites the status of an informational reply */
     for (size_t i = 0; i < value_len; i++)
-        s->status = s->status * 10 + (value[i] - '0'); /* nghttp2 lets only three digits through */
+        s->status = s->status * 10 + (value[i] - '0'); /* nghttp2 accepts only three digits */
     return 0;
 }
 
@@ -69,7 +69,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     return 0;
 }
 
-/* What the server leaves out when it says goodbye is closed as refused. */
+/* After GOAWAY, nghttp2 closes the streams that the server has not processed as refused. */
 static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *arg)
 {
     const struct http2_session *h = arg;
@@ -81,7 +81,7 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *a
     return 0;
 }
 
-/* A request that never left. */
+/* The request was never sent. */
 static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *arg)
 {
     (void)error;
@@ -185,7 +185,7 @@ bool http2_session_unsent(const struct http2_session *h, const struct http2_stre
     return nghttp2_session_find_stream(h->session, s->id) == NULL;
 }
 
-/* What is not sent yet of it is not sent any more: nghttp2 sends the end of a stream first. */
+/* Nothing more of the request is sent, because nghttp2 sends RST_STREAM before data. */
 void http2_session_drop(struct http2_session *h, struct http2_stream *s)
 {
     nghttp2_session_set_stream_user_data(h->session, s->id, NULL);
@@ -207,7 +207,7 @@ size_t http2_session_output(struct http2_session *h, char *out, size_t room)
         if (h->piece_len == 0) {
             ssize_t n = nghttp2_session_mem_send(h->session, &h->piece);
             if (n <= 0)
-                break; /* an error of its own shows in http2_session_alive() */
+                break; /* after an error, http2_session_alive() returns false */
             h->piece_len = (size_t)n;
         }
         size_t n = h->piece_len < room - len ? h->piece_len : room - len;

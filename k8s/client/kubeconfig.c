@@ -48,7 +48,8 @@ static char *read_token(const char *path, struct err *err)
     if (len > 0 && strcspn(text, "\r\n") == len)
         return text;
     free(text);
-    err_set(err, ERR_INVALID, "token file %s: %s", path, len ? "more than one line" : "empty");
+    err_set(err, ERR_INVALID, "token file %s %s", path,
+            len ? "has more than one line" : "is empty");
     return NULL;
 }
 
@@ -63,7 +64,7 @@ static void renew_token(struct kubeconfig *kc)
 
 /* ---- certificates and keys ---- */
 
-/* Whether it says something else than before. */
+/* Reads the file again. True: its content has changed. */
 static bool renew_pem(struct kubeconfig_pem *pem)
 {
     FILE *f = pem->path ? fopen(pem->path, "re") : NULL;
@@ -77,7 +78,7 @@ static bool renew_pem(struct kubeconfig_pem *pem)
     if (len == 0 || (len == pem->len && memcmp(text, pem->data, len) == 0))
         return false;
     free(pem->data);
-    pem->data = STEAL(text); /* with whatever is in it: DER has zeros */
+    pem->data = STEAL(text); /* any bytes, because DER contains zeros */
     pem->len = len;
     return true;
 }
@@ -105,7 +106,7 @@ bool kubeconfig_expire(struct kubeconfig *kc)
 
 /* ---- the file ---- */
 
-/* A relative path in a kubeconfig is relative to the file. */
+/* A relative path in a kubeconfig is relative to the folder of the file. The caller frees it. */
 static char *beside(const char *file, const char *path)
 {
     const char *slash = strrchr(file, '/');
@@ -135,7 +136,7 @@ static int decode_base64(const char *text, char **ret, size_t *ret_len)
     return 0;
 }
 
-/* "<key>-data" wins over "<key>", as in kubectl. */
+/* "<key>-data" takes precedence over "<key>", as in kubectl. */
 static int read_pem(const char *file, const json_t *object, const char *key,
                     struct kubeconfig_pem *ret, struct err *err)
 {
@@ -166,10 +167,10 @@ static int find_named(const json_t *config, const char *list, const char *kind, 
             return field_object(e, kind, ret, err);
         }
     }
-    return err_set(err, ERR_NOT_FOUND, "there is no \"%s\" in %s", name, list);
+    return err_set(err, ERR_NOT_FOUND, "%s has no entry \"%s\"", list, name);
 }
 
-/* Behind the scheme, which is one that we speak. */
+/* Whether the URL has a supported scheme and a host. */
 static bool has_host(const char *url)
 {
     size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0;
@@ -264,7 +265,7 @@ static struct kubeconfig *load_file(const char *path, struct err *err)
     return STEAL(kc);
 }
 
-/* ---- the Pod's own account ---- */
+/* ---- the Pod's service account ---- */
 
 static struct kubeconfig *load_in_cluster(struct err *err)
 {

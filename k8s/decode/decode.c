@@ -2,7 +2,8 @@
 #include "k8s/decode/decode.h"
 
 #include "k8s/decode/decode_internal.h"
-#include "k8s/dialect/dialect.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/dialect/queue_dialect.h"
 
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
                     struct err *err)
@@ -25,7 +26,7 @@ int64_t decode_version_text(const char *text)
 {
     int64_t version = 0;
     size_t n = text ? strspn(text, "0123456789") : 0;
-    if (n == 0 || n > 18 || text[n]) /* opaque: only compared, so what is no number is no loss */
+    if (n == 0 || n > 18 || text[n]) /* versions are only compared, so muster can do without */
         return 0;
     for (; *text; text++)
         version = version * 10 + (*text - '0');
@@ -74,8 +75,8 @@ static int decode_taint(const json_t *json, struct gang_taint *t, struct err *er
     return decode_taint_effect(effect, &t->effect, err);
 }
 
-/* muster plans nothing on a node of which it does not know all, but for pods that tolerate a
- * cordon. */
+/* Whether n is within the bound. If not, the node counts as cordoned, because muster must not plan
+ * on a node that it does not know completely. */
 static bool node_within(struct gang_node_facts *f, enum gang_bound bound, size_t n)
 {
     if (n <= gang_bounds[bound].most)
@@ -120,7 +121,7 @@ static int decode_node_spec(const json_t *node, struct gang_node_facts *f, struc
     return decode_taints(spec, f, err);
 }
 
-/* Kubernetes' own resources first: of those the pods that run there are counted. */
+/* Keeps the resources of Kubernetes first, because running pods use them. */
 static void bound_resources(struct gang_node_facts *f)
 {
     struct gang_amounts all = f->allocatable;
@@ -136,7 +137,7 @@ static void bound_resources(struct gang_node_facts *f)
     gang_amounts_done(&all);
 }
 
-/* A node without allocatable offers its capacity. Source: SetDefaults_NodeStatus. */
+/* The default of allocatable is capacity. Source: SetDefaults_NodeStatus. */
 static int decode_node_status(const json_t *node, struct gang_node_facts *f, struct err *err)
 {
     const json_t *status = NULL, *allocatable = NULL;
@@ -175,8 +176,8 @@ static struct gang_group_facts *new_group(const struct dialect *dialect, const c
     return f;
 }
 
-/* Of a group that cannot be used half of what was read would be misleading: only its minimum, for
- * people, and its parent, which misses it, are kept. */
+/* The facts of an invalid PodGroup contain only its minimum, for messages, and its parent, which
+ * counts it as missing. The other fields could mislead. */
 static struct gang_group_facts *group_facts(const struct dialect *dialect, const json_t *object,
                                             const char *name, const struct decoded_metadata *meta)
 {
@@ -216,10 +217,22 @@ struct gang_group_facts *decode_group_part(const struct dialect *dialect, const 
     return f;
 }
 
+/* `linked`: the dialect that links the pod; NULL: none. */
+static void decode_queue_link(const json_t *pod, const struct dialect *linked,
+                              struct gang_pod_facts *f)
+{
+    const char *name;
+    const struct queue_dialect *d = queue_dialect_of_pod(pod, linked, &name);
+    f->preemptible = queue_dialect_preemptible(pod);
+    if (d)
+        f->queue = (struct gang_ref){xstrdup(d->api_group), xstrdup(""), dialect_queue_name(name)};
+}
+
 void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f)
 {
     const char *name;
     const struct dialect *d = dialect_of_pod(pod, &name, &f->bad_link);
+    decode_queue_link(pod, d, f);
     if (!d)
         return;
     f->group.api_group = xstrdup(d->api_group);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode.h - Kubernetes objects (jansson trees) to facts. Pure: no I/O, no state, any thread.
+ * decode.h - decodes Kubernetes objects (jansson trees) into facts. Pure: no I/O, no state, any
+ * thread.
  *
- * Every decoder takes a borrowed object and returns new facts, or NULL with an error that names
- * the object and the field. Unknown fields are skipped; a missing optional field is absent. What
- * a decoder cannot read but the object may live without (one odd quantity) is an error all the
- * same: a pod that is counted wrongly is worse than a pod that is reported.
+ * Every decoder takes a borrowed object. It returns new facts, which the caller owns, or NULL with
+ * an error that names the object and the field. Decoders skip unknown fields. They report every
+ * field that is invalid, even if it is optional: it is better to report a pod than to count it
+ * wrongly. For pods and PodGroups, `invalid` in the facts records such an error (gang/facts.h).
  */
 #ifndef MUSTER_K8S_DECODE_DECODE_H
 #define MUSTER_K8S_DECODE_DECODE_H
@@ -13,29 +14,42 @@
 #include <jansson.h>
 
 #include "base/err.h"
-#include "gang/facts.h"
+#include "gang/queue_facts.h"
 #include "workload/workload.h"
 
 struct dialect;
 
 struct gang_node_facts *decode_node(const json_t *node, struct err *err);
-/* Also finds the pod's link by asking every dialect, see dialect.h. */
+/* Also finds the pod's link to a PodGroup, in any dialect (dialect.h). */
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
-/* A resourceVersion as in struct gang_pod_facts: 0 for NULL and what is no number. */
+/* A resourceVersion as in struct gang_pod_facts: 0 if it is NULL or not a number. */
 int64_t decode_version_text(const char *text);
-/* Whether a PodGroup is (or may be) to be created for a pod that is not bound; awaits_group is set
- * then, and the pod does not count as an ordinary pod. rules NULL: for none. */
+/* Whether muster creates, or may create, a PodGroup for a pod that is not bound. If so, sets
+ * awaits_group, and the pod does not count as an ordinary pod. rules NULL: for no pod. */
 bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
                    struct gang_pod_facts *facts);
-/* Fails only if the name is missing. `invalid` says what else is wrong, so that the author learns
+/* Fails only if the metadata is invalid. Any other error goes to `invalid`, so that the user sees
  * why the gang waits. */
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err);
 
-/* Of an object of which only a part is known: `why` goes to `invalid`. */
+/* For an object that could be read only in part. `why` goes to `invalid`. */
 struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why, struct err *err);
 struct gang_group_facts *decode_group_part(const struct dialect *dialect, const json_t *group,
                                            const struct err *why, struct err *err);
+
+struct queue_dialect;
+
+/* Fails only if the name is missing. `invalid` says what else is wrong: the queue stays known, so
+ * its gangs wait and say why. */
+struct gang_queue_facts *decode_queue(const struct queue_dialect *dialect, const json_t *object,
+                                      struct err *err);
+struct gang_queue_facts *decode_queue_part(const struct queue_dialect *dialect,
+                                           const json_t *object, const struct err *why,
+                                           struct err *err);
+/* The queue that the namespace names by the dialect's annotation, if any. */
+struct gang_namespace_facts *decode_namespace(const struct queue_dialect *dialect,
+                                              const json_t *object, struct err *err);
 
 struct gang_priority_class_facts *decode_class(const json_t *class, struct err *err);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a pod may go by its labels and those of others: node affinity, pod anti-affinity, topology
- * spread. Sources: k8s.io/kubernetes v1.36 pkg/registry/core/pod/strategy.go and the scheduler's
- * plugins interpodaffinity and podtopologyspread.
+ * Rules between pods: pod anti-affinity and topology spread. Sources: k8s.io/kubernetes v1.36
+ * pkg/registry/core/pod/strategy.go and the scheduler's plugins interpodaffinity and
+ * podtopologyspread.
  *
- * Of the rules between pods, those over hosts are read. Not modelled, and left to what the
- * scheduler offers: other topology keys, required pod affinity, a namespaceSelector that selects
- * some namespaces. Of a pod whose rules exceed a bound (gang/bounds.h) none is read: each node
- * would be held against each of them.
+ * Only rules over hosts are decoded. The nodes that kube-scheduler offers reflect the other rules:
+ * other topology keys, required pod affinity, and a namespaceSelector that selects some namespaces.
+ * If a pod's rules exceed a bound (gang/bounds.h), none of them is decoded, because the planner
+ * would have to check each node against each rule.
  */
 #include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode_internal.h"
@@ -49,9 +49,9 @@ static void add_requirement(struct gang_term *t, const char *key, enum gang_matc
 }
 
 /*
- * matchLabelKeys and mismatchLabelKeys: the pod's own values become part of the selector. The API
- * server has done so when the pod was created (what it has put there stays, whatever became of the
- * label); the built-in cluster has not. Source: applyLabelKeysToLabelSelector.
+ * matchLabelKeys and mismatchLabelKeys: adds the pod's own label values to the selector. An API
+ * server does this when it creates the pod, and a later change of the label does not change the
+ * selector. The built-in cluster does not do it. Source: applyLabelKeysToLabelSelector.
  */
 static int merge_keys(const json_t *rule, const char *field, enum gang_match_op op,
                       const struct gang_kvs *labels, struct gang_term *term, struct err *err)
@@ -70,7 +70,7 @@ static int merge_keys(const json_t *rule, const char *field, enum gang_match_op 
     return 0;
 }
 
-/* ---- how much there is ---- */
+/* ---- bounds ---- */
 
 static size_t selector_length(const json_t *selector)
 {
@@ -82,7 +82,7 @@ static size_t selector_length(const json_t *selector)
     return n;
 }
 
-/* Requirements, values and namespaces of a list of terms, or of constraints. */
+/* The number of requirements, values and namespaces in a list of terms or constraints. */
 static size_t values_in(const json_t *list)
 {
     static const char *const names[] = {"namespaces", "matchLabelKeys", "mismatchLabelKeys"};
@@ -102,7 +102,7 @@ static const json_t *required_terms(const json_t *spec, const char *kind)
     return json_object_get(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
 }
 
-/* Both kinds count together. */
+/* Anti-affinity and topology spread share one bound. */
 static bool values_within(const json_t *spec, struct gang_pod_facts *f)
 {
     return decode_within(f, OVER_POD_VALUES,
@@ -112,7 +112,7 @@ static bool values_within(const json_t *spec, struct gang_pod_facts *f)
 
 /* ---- anti-affinity ---- */
 
-/* {} selects every namespace. */
+/* Whether a namespaceSelector is {}, which selects every namespace. */
 static bool selects_all(const json_t *selector)
 {
     return selector && json_object_size(json_object_get(selector, "matchLabels")) == 0 &&
@@ -121,9 +121,12 @@ static bool selects_all(const json_t *selector)
 
 enum { SELECTS_NOBODY, BEYOND, PARTLY, MODELLED };
 
-/* How much of one term, which goes into *s, is modelled: over hosts, with something selected in
- * namespaces that are known by name. Of a namespaceSelector beside names, the names are. Source:
- * newAffinityTerm, getNamespacesFromPodAffinityTerm. */
+/*
+ * Decodes a term into *s. *how gets how much of the term *s models. muster models terms over hosts
+ * that name their namespaces or select all of them. If a term has names and selects more namespaces
+ * by labels, *s models only the names (PARTLY). Source: newAffinityTerm,
+ * getNamespacesFromPodAffinityTerm.
+ */
 static int decode_apart(const json_t *json, const struct gang_kvs *labels, struct gang_selector *s,
                         int *how, struct err *err)
 {
@@ -148,7 +151,8 @@ static int decode_apart(const json_t *json, const struct gang_kvs *labels, struc
     return 0;
 }
 
-/* A term that is not modelled, or not all of it: whom it selects is kept, or more than that. */
+/* Keeps a term that is not modelled, or only partly. The kept selector selects the same pods or
+ * more. */
 static void shun(const json_t *json, struct gang_pod_facts *f)
 {
     struct err err;
@@ -157,11 +161,12 @@ static void shun(const json_t *json, struct gang_pod_facts *f)
     if (f->n_wide_anti_affinity == 0)
         f->wide_anti_affinity = xcalloc(BOUND_APART, sizeof *f->wide_anti_affinity);
     struct gang_selector *s = &f->wide_anti_affinity[f->n_wide_anti_affinity++];
-    decode_apart(json, &f->labels, s, &how, &err); /* it was read once already */
+    decode_apart(json, &f->labels, s, &how, &err); /* the caller has checked the term */
     s->all_namespaces |= json_object_get(json, "namespaceSelector") != NULL;
 }
 
-/* None of the terms is read: all pods of its namespace are selected, or all pods there are. */
+/* Stands for all terms, when none of them is decoded. It selects all pods of the namespace, or all
+ * pods of the cluster if a term names other namespaces. */
 static void shun_all(const json_t *list, struct gang_pod_facts *f)
 {
     bool wide = false;
@@ -241,7 +246,7 @@ static bool has_key(const struct gang_spread *s, const char *key)
     return false;
 }
 
-/* A node counts only if it has the keys of all required spreads. */
+/* A node counts only if it has the topology keys of all required constraints. */
 static void add_keys(const json_t *list, struct gang_spread *s)
 {
     s->keys = xcalloc(BOUND_SPREADS, sizeof *s->keys);
@@ -253,7 +258,8 @@ static void add_keys(const json_t *list, struct gang_spread *s)
     }
 }
 
-/* Nothing selected, or (source: countPodsMatchSelector) everything: no pod is ever counted. */
+/* Whether the constraint never counts a pod: its selector is missing or empty. Source:
+ * countPodsMatchSelector. */
 static bool counts_none(const json_t *json, const struct gang_spread *s)
 {
     return !json_is_object(json_object_get(json, "labelSelector")) || s->selector.term.n == 0;
@@ -286,7 +292,7 @@ int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err
         }
         struct gang_spread *s = &f->spreads[f->n_spreads++];
         int r = decode_spread(json, &f->labels, s, err);
-        if (r < 0 || counts_none(json, s)) { /* what is left of it: the node must have the label */
+        if (r < 0 || counts_none(json, s)) { /* it only requires the node to have the label */
             decode_mark_inexact(f, "topology spread that counts no pods");
             gang_selector_done(&s->selector);
             f->n_spreads--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pods, as kube-scheduler sees them. The defaults that an API server would fill in are filled in
- * here as well, because the built-in cluster has none: source k8s.io/kubernetes v1.36
+ * Decodes pods as kube-scheduler sees them. The decoder sets the defaults that an API server would
+ * set, because the built-in cluster sets none. Source: k8s.io/kubernetes v1.36
  * pkg/apis/core/v1/defaults.go (SetDefaults_Pod, SetDefaults_PodSpec).
  */
 #include "base/hash.h"
@@ -32,7 +32,7 @@ static int decode_port(const json_t *json, bool host_network, struct gang_pod_fa
     return 0;
 }
 
-/* Source: schedutil.GetHostPorts: init containers that end do not keep their ports. */
+/* Init containers count only if they are sidecars. Source: schedutil.GetHostPorts. */
 static int decode_ports(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     static const char *const names[2] = {"initContainers", "containers"};
@@ -59,7 +59,7 @@ static int decode_ports(const json_t *spec, struct gang_pod_facts *f, struct err
     return 0;
 }
 
-/* ---- where it may go ---- */
+/* ---- nodes and tolerations ---- */
 
 static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struct err *err)
 {
@@ -68,7 +68,7 @@ static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struc
     if (field_string(json, "operator", &op_text, err) < 0 ||
         field_string(json, "effect", &effect, err) < 0)
         return -1;
-    /* Numeric comparison (alpha in 1.36) is not modelled: such a toleration tolerates nothing. */
+    /* Numeric comparison (alpha in 1.36) is not modelled. Such a toleration is ignored. */
     if (str_eq(op_text, "Gt") || str_eq(op_text, "Lt")) {
         decode_mark_inexact(f, "a toleration that compares numbers");
         return 0;
@@ -102,7 +102,7 @@ static int decode_tolerations(const json_t *spec, struct gang_pod_facts *f, stru
     return 0;
 }
 
-/* nodeSelector and required node affinity: both or, beyond their bounds, neither. */
+/* Decodes nodeSelector and required node affinity: both or, if they exceed a bound, neither. */
 static int decode_nodes(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *selector = NULL, *affinity = NULL, *node = NULL, *required = NULL;
@@ -126,7 +126,7 @@ static int decode_nodes(const json_t *spec, struct gang_pod_facts *f, struct err
 
 /* ---- the pod ---- */
 
-/* So many names are kept, to be shown. */
+/* How many names of gates are kept, for messages. */
 #define MAX_GATES 16
 
 static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err *err)
@@ -148,8 +148,9 @@ static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err
     return 0;
 }
 
-/* The claim that a volume uses; NULL: none. An ephemeral volume has one made for it, named after
- * pod and volume. Source: component-helpers/storage/ephemeral VolumeClaimName. */
+/* *ret gets the name of the claim that a volume uses; it stays NULL if there is none. The claim of
+ * an ephemeral volume is named after the pod and the volume. Source:
+ * component-helpers/storage/ephemeral VolumeClaimName. */
 static int claim_of(const json_t *volume, const char *pod, char **ret, struct err *err)
 {
     const json_t *claim = NULL, *ephemeral = NULL;
@@ -166,7 +167,7 @@ static int claim_of(const json_t *volume, const char *pod, char **ret, struct er
     return 0;
 }
 
-/* Volumes or claims that only the scheduler can place. */
+/* Decodes PersistentVolumeClaims and ResourceClaims, which kube-scheduler prepares. */
 static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *volumes = NULL, *claims = NULL;
@@ -205,7 +206,7 @@ static int decode_names(const json_t *spec, struct gang_pod_facts *f, struct err
     return 0;
 }
 
-/* One that is not known is no end. */
+/* An unknown phase is an error, and counts as PHASE_UNKNOWN: the pod has not finished. */
 static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
 {
     static const char *const names[] = {
@@ -220,12 +221,13 @@ static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
             return 0;
         }
     *ret = PHASE_UNKNOWN;
-    return err_set(err, ERR_INVALID, "phase \"%.40s\" is not known", text);
+    return err_set(err, ERR_INVALID, "phase \"%.40s\" is unknown", text);
 }
 
 /*
- * "0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient nvidia.com/gpu. …": the
- * resource. None of a message that names several, or a gang: that is not kube-scheduler's alone.
+ * Returns the resource in a message of kube-scheduler such as "0/4 nodes are available: 1 node(s)
+ * were unschedulable, 3 Insufficient nvidia.com/gpu. …". The caller frees it. NULL: the message
+ * names no resource or several, or it names a gang and is therefore not kube-scheduler's alone.
  */
 static char *decode_shortage(const char *message)
 {
@@ -279,7 +281,7 @@ static int decode_status(const json_t *pod, const json_t *status, struct gang_po
         f->said = hash_text(HASH_START, message);
         f->said_alone = !strstr(message, "gang ");
     }
-    /* A kubelet that rewrites the conditions leaves when it heard of the pod. */
+    /* Where a kubelet has rewritten the conditions, startTime remains: it is close enough. */
     struct err ignored;
     bool bound = str_eq(field_peek(scheduled, "status", NULL), "True");
     (void)field_time(bound ? scheduled : status, bound ? "lastTransitionTime" : "startTime",
@@ -287,7 +289,7 @@ static int decode_status(const json_t *pod, const json_t *status, struct gang_po
     return 0;
 }
 
-/* What of one part cannot be read does not keep the others from being read. */
+/* If one part is invalid, the other parts are still decoded. */
 static void decode_spec(const json_t *spec, struct gang_pod_facts *f)
 {
     static int (*const parts[])(const json_t *spec, struct gang_pod_facts *f, struct err *err) = {

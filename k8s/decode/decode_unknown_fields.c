@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Marks pods with constraints that the facts do not hold, as far as kube-scheduler's filters go.
- * The express lane relies on it, so the tables list the fields that are known to be harmless: any
- * other field may be a constraint that is newer than this program.
+ * Marks a pod's facts as inexact if the pod has constraints of kube-scheduler's filter plugins that
+ * the facts do not contain. The express lane relies on this mark. The tables therefore list the
+ * fields that are safe: any other field may be a constraint that this version does not know.
  *
  * Sources: the filter plugins of k8s.io/kubernetes v1.36 (getDefaultPlugins), and what
  * component-helpers/nodedeclaredfeatures infers for scheduling.
  */
 #include "k8s/decode/decode_internal.h"
 
-/* Read by the decoders, or read by no filter plugin. */
+/* Fields that the decoders read, or that no filter plugin reads. */
 static const char *const fields_known[] = {
     "activeDeadlineSeconds",
     "affinity",
@@ -53,7 +53,8 @@ static const char *const fields_known[] = {
     "volumes",
 };
 
-/* Kinds of volumes that are everywhere. Others have nodes, limits or sharing rules of their own. */
+/* Kinds of volumes that every node can use. Other kinds limit the nodes, their number on a node, or
+ * sharing. */
 static const char *const volumes_everywhere[] = {
     "configMap", "downwardAPI", "emptyDir", "hostPath", "nfs", "projected", "secret",
 };
@@ -79,7 +80,7 @@ static bool volume_is_everywhere(const json_t *volume)
     return true;
 }
 
-/* Something in there has a number that the tables of k8s/encoding/kube_protobuf.c do not know. */
+/* Whether `value` contains a field that is not in the tables of k8s/encoding/kube_protobuf.c. */
 static bool has_unknown(const json_t *value)
 {
     const char *key;
@@ -95,7 +96,7 @@ static bool has_unknown(const json_t *value)
     return false;
 }
 
-/* Rules about the restart of containers are a feature that nodes declare. */
+/* Nodes declare support for restart rules of containers, and kube-scheduler checks it. */
 static bool has_restart_rules(const json_t *spec)
 {
     static const char *const names[] = {"initContainers", "containers"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks in a pod's facts: constraints that the facts lack, and fields that cannot be read. */
+/* Marks in a pod's facts: constraints that are missing, and fields that cannot be read. */
 #include "base/utf8.h"
 #include "k8s/decode/decode_internal.h"
 
@@ -11,7 +11,7 @@ void decode_mark_inexact(struct gang_pod_facts *f, const char *what)
 
 static void set_invalid(struct gang_pod_facts *f, const char *text)
 {
-    decode_mark_inexact(f, "a field that muster cannot read whole");
+    decode_mark_inexact(f, "a field that muster cannot read completely");
     if (f->invalid)
         return;
     f->invalid = xasprintf("pod %s/%s: %s", f->ns, f->name, text);

@@ -29,18 +29,12 @@ const struct dialect *dialect_of_objects(const char *api_group)
 
 /* ---- links ---- */
 
-/* What a key says of a pod, and which. */
+/* A link of a pod: a key and the PodGroup's name. */
 struct link {
     const struct dialect *dialect;
     const struct dialect_key *key;
-    const char *name; /* NULL: nothing */
+    const char *name; /* NULL: the pod does not have the key */
 };
-
-static const char *value_of(const json_t *pod, const struct dialect_key *key)
-{
-    return key->kind == KEY_LABEL ? dialect_label(pod, key->name)
-                                  : dialect_annotation(pod, key->name);
-}
 
 static const char *kind_of(const struct dialect_key *key)
 {
@@ -65,7 +59,7 @@ static char *two_links(const struct link *a, const struct link *b)
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-/* Source: apimachinery IsDNS1123Subdomain; the value of an annotation may be any text. */
+/* The value of an annotation can be any text. Source: apimachinery IsDNS1123Subdomain. */
 static bool is_object_name(const char *name)
 {
     size_t len = strlen(name);
@@ -73,7 +67,7 @@ static bool is_object_name(const char *name)
            !strchr("-.", name[len - 1]);
 }
 
-/* A group without an object is named freely, but its name becomes a part of paths and texts. */
+/* The name of a declared PodGroup is free, but it must be safe in paths and messages. */
 static bool is_declared_name(const char *name)
 {
     size_t len = strlen(name);
@@ -86,25 +80,25 @@ static char *bad_name(const struct link *l)
     char q[FIELD_QUOTED];
     const char *why;
     if (strchr(l->name, '/'))
-        why = "a PodGroup must be in the namespace of its pods; write its name alone";
+        why = "a PodGroup must be in the namespace of its pods; write only its name";
     else if (dialect_has_objects(l->dialect) && !is_object_name(l->name))
-        why = "no PodGroup can have that name; write one of lower case letters, digits, - and .";
+        why = "this is not a valid PodGroup name; use only lower case letters, digits, - and .";
     else if (!is_declared_name(l->name))
-        why = "no PodGroup can have that name; write one of letters, digits, -, _ and .";
+        why = "this is not a valid PodGroup name; use only letters, digits, -, _ and .";
     else
         return NULL;
     return xasprintf("%s %s is %s: %s", kind_of(l->key), l->key->name, field_quote(l->name, q),
                      why);
 }
 
-/* The next key after *at that says something; false: there is none. */
+/* Finds the pod's next link after *key; false: there is none. */
 static bool next_link(const json_t *pod, const struct dialect *const **d,
                       const struct dialect_key **key, struct link *ret)
 {
     for (; **d; (*d)++, *key = NULL) {
         *key = *key ? *key + 1 : (**d)->links;
         for (; (*key)->kind != KEY_END; (*key)++) {
-            *ret = (struct link){**d, *key, value_of(pod, *key)};
+            *ret = (struct link){**d, *key, dialect_value(pod, *key)};
             if (ret->name)
                 return true;
         }
@@ -136,7 +130,7 @@ const struct dialect *dialect_of_pod(const json_t *pod, const char **ret_name, c
 const char *dialect_role(const struct dialect *dialect, const json_t *pod)
 {
     for (const struct dialect_key *k = dialect->roles; k && k->kind != KEY_END; k++) {
-        const char *role = value_of(pod, k);
+        const char *role = dialect_value(pod, k);
         if (role)
             return role;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/dialect/dialect_common.h"
 
+#include "base/duration.h"
+#include "base/utf8.h"
 #include "gang/node_predicates.h"
 #include "k8s/encoding/kube_field.h"
 
@@ -17,6 +19,36 @@ const char *dialect_annotation(const json_t *pod, const char *key)
 const char *dialect_label(const json_t *pod, const char *key)
 {
     return not_empty(field_peek(pod, "metadata", "labels", key, NULL));
+}
+
+const char *dialect_value(const json_t *object, const struct dialect_key *key)
+{
+    return key->kind == KEY_LABEL ? dialect_label(object, key->name)
+                                  : dialect_annotation(object, key->name);
+}
+
+/* Source: apimachinery IsDNS1123Subdomain. */
+#define LONGEST_NAME 253
+
+char *dialect_queue_name(const char *name)
+{
+    char *copy = xstrndup(name, LONGEST_NAME + 1);
+    utf8_clean(copy);
+    return copy;
+}
+
+int dialect_bad_annotation(const char *key, const char *value, const char *want, struct err *err)
+{
+    char q[FIELD_QUOTED];
+    return err_set(err, ERR_INVALID, "annotation %s is %s, must be %s", key, field_quote(value, q),
+                   want);
+}
+
+int dialect_duration(const char *text, usec_t *ret)
+{
+    size_t len = strlen(text);
+    bool unit = len > 0 && (!strchr("0123456789.", text[len - 1]) || str_eq(text, "0"));
+    return unit ? duration_parse(text, ret, NULL) : -1;
 }
 
 int dialect_spec(const json_t *group, const json_t **ret, struct err *err)
@@ -53,7 +85,7 @@ int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct 
     return 0;
 }
 
-/* Each is looked for in the room of the whole cluster. */
+/* Bounded, because the core sums up each resource over the whole cluster. */
 #define MAX_MIN_RESOURCES 64
 
 /* Source: volcano pkg/scheduler/api NewResource and util.FilterQuotaKeys. */
@@ -75,7 +107,7 @@ int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, s
     if (field_object(spec, "minResources", &map, err) < 0)
         return err_at(err, "spec");
     if (json_object_size(map) > MAX_MIN_RESOURCES)
-        return err_set(err, ERR_INVALID, "spec.minResources has %zu entries, more than %d",
+        return err_set(err, ERR_INVALID, "spec.minResources has %zu entries, must be at most %d",
                        json_object_size(map), MAX_MIN_RESOURCES);
     int r = field_amounts(spec, "minResources", &all, err);
     for (size_t i = 0; r == 0 && i < all.n; i++)
@@ -83,6 +115,22 @@ int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, s
             gang_amounts_add(&facts->min_resources, all.items[i].resource, all.items[i].amount);
     gang_amounts_done(&all);
     return r < 0 ? err_at(err, "spec") : 0;
+}
+
+int dialect_queue(const json_t *group, const struct dialect_key *labels,
+                  struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec;
+    const char *name = NULL;
+    if (dialect_spec(group, &spec, err) < 0)
+        return -1;
+    if (field_string(spec, "queue", &name, err) < 0)
+        return err_at(err, "spec");
+    name = not_empty(name);
+    for (; !name && labels && labels->kind != KEY_END; labels++)
+        name = dialect_value(group, labels);
+    facts->queue = name ? dialect_queue_name(name) : NULL;
+    return 0;
 }
 
 void dialect_subgroups(struct gang_group_facts *facts, size_t n)
@@ -175,7 +223,7 @@ char *next_transition(const json_t *conditions)
     for (size_t i = 0; i < json_array_size(conditions); i++) {
         const char *text = field_peek(json_array_get(conditions, i), "transitionID", NULL);
         size_t len = text ? strlen(text) : 0;
-        /* Others put a UUID there. */
+        /* Other writers can use UUIDs, which do not count. */
         if (len > 0 && len < 10 && strspn(text, "0123456789") == len)
             last = strtol(text, NULL, 10) > last ? strtol(text, NULL, 10) : last;
     }
@@ -189,13 +237,13 @@ char *status_words(const struct gang_status *status)
     return xasprintf("%s%sTo fit: %s", status->text, *status->text ? ". " : "", status->help);
 }
 
-/* The list as it will be, to look at. */
+/* The list of conditions with the changes so far, to read. */
 static const json_t *conditions_now(const struct status_draft *d)
 {
     return d->conditions ? d->conditions : json_object_get(d->old, "conditions");
 }
 
-/* The list as it will be, to change: a copy of what is there. */
+/* The list of conditions with the changes so far, to change. */
 static json_t *conditions_to_change(struct status_draft *d)
 {
     if (!d->conditions) {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scheduling.run.ai: KAI's own PodGroup (v2alpha2, pods linked by the annotation pod-group-name)
- * and the lenient form that recipes write (v2, annotation scheduling.run.ai/pod-group, numeric
+ * and the simpler form that recipes use (v2, annotation scheduling.run.ai/pod-group, numeric
  * priority, maxMember, parentPodGroup, scheduleTimeoutSeconds, phases). One decoder reads both.
  *
- * Newer versions of KAI's CRD have dropped status.phase and the counters; an API server prunes
- * them there, and the conditions remain.
+ * Newer versions of KAI's CRD have no status.phase and no counters. The API server drops these
+ * fields and stores the conditions.
  */
 #include "base/map.h"
 #include "k8s/dialect/dialect_common.h"
+#include "k8s/dialect/queue_common.h"
 #include "k8s/encoding/kube_field.h"
 
 /* ---- subgroups ---- */
 
-/* What a subgroup says, before it is known whether it has subgroups of its own. */
+/* Which minimums a subgroup sets. Which one is valid depends on whether it has subgroups. */
 struct kai_part {
     bool has_member, has_children;
 };
@@ -36,7 +37,8 @@ static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part
         return -1;
     if (!s->name || !*s->name)
         return err_set(err, ERR_INVALID, "name is missing");
-    char q[FIELD_QUOTED]; /* pods name it in a label */
+    char q[FIELD_QUOTED];
+    /* The name must be a valid label value, because pods name their subgroup in a label. */
     if (strlen(s->name) > 63 ||
         strspn(s->name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(s->name))
         return err_set(err, ERR_INVALID,
@@ -48,7 +50,7 @@ static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part
     return 0;
 }
 
-/* Source: KAI's podgroup_webhook.go; what the tree itself gets wrong is the core's to say. */
+/* Checks the minimums of a subgroup; the core checks the tree. Source: KAI podgroup_webhook.go. */
 static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *part, bool leaf,
                           struct err *err)
 {
@@ -56,7 +58,7 @@ static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *
     field_quote(s->name, name);
     if (part->has_member && part->has_children)
         return err_set(err, ERR_INVALID,
-                       "minMember and minSubGroup exclude each other; remove one of subgroup %s",
+                       "minMember and minSubGroup exclude each other; remove one from subgroup %s",
                        name);
     if (leaf && part->has_children)
         return err_set(err, ERR_INVALID,
@@ -75,11 +77,13 @@ static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *
     return 0;
 }
 
-/* Subgroups that are in each other have no leaves; the core says so. Each is walked over once. */
+/* Whether the parents of subgroups form a cycle, which the core reports. Subgroups in a cycle are
+ * not checked further. Visits each subgroup once. */
 static bool kai_in_circles(struct gang_group_facts *facts)
 {
     struct map by_name = MAP_INIT;
-    cleanup_free size_t *walk = xcalloc(facts->n_subgroups, sizeof *walk); /* that came by first */
+    /* The number of the walk that visited the subgroup first; 0: none yet. */
+    cleanup_free size_t *walk = xcalloc(facts->n_subgroups, sizeof *walk);
     bool found = false;
     for (size_t i = 0; i < facts->n_subgroups; i++)
         map_set(&by_name, facts->subgroups[i].name, &facts->subgroups[i]);
@@ -136,9 +140,9 @@ static int kai_subgroups(const json_t *spec, struct gang_group_facts *facts, str
     return r;
 }
 
-/* ---- the rest ---- */
+/* ---- decoding and making ---- */
 
-/* What only the recipe's form has. */
+/* The fields that only the recipes' form has. */
 static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct err *err)
 {
     int64_t priority = 0;
@@ -155,11 +159,30 @@ static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct
         field_quote(facts->parent, q);
         free(STEAL(facts->parent));
         return err_set(err, ERR_INVALID,
-                       "spec.parentPodGroup is %s; write the name alone, the parent must be in the "
-                       "same namespace",
+                       "spec.parentPodGroup is %s; write only the name, because the parent must be "
+                       "in the same namespace",
                        q);
     }
     return 0;
+}
+
+static int kai_preemptibility(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    const char *text = "";
+    char q[FIELD_QUOTED];
+    if (field_string(spec, "preemptibility", &text, err) < 0)
+        return err_at(err, "spec");
+    for (const struct queue_word *w = queue_kai.preemptible_words; *text && w->text; w++)
+        if (strcmp(text, w->text) == 0) {
+            facts->preemptible = w->means;
+            return 0;
+        }
+    if (!*text)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "spec.preemptibility is %s, must be preemptible, semi-preemptible or "
+                   "non-preemptible",
+                   field_quote(text, q));
 }
 
 static int kai_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
@@ -171,8 +194,11 @@ static int kai_decode(const json_t *group, struct gang_group_facts *facts, struc
         return -1;
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
         return err_at(err, "spec");
-    /* In KAI 0 (or none) means "no gang": each pod for itself, which is a gang of one. Where there
-     * are subgroups, theirs are the minimums. */
+    if (dialect_queue(group, queue_kai.links, facts, err) < 0 ||
+        kai_preemptibility(spec, facts, err) < 0)
+        return -1;
+    /* In KAI, a minimum of 0 (or none) means that each pod is scheduled by itself: a gang of one.
+     * If there are subgroups, their minimums count. */
     if (facts->min_member == 0 && facts->n_subgroups == 0)
         facts->min_member = 1;
     return 0;
@@ -198,11 +224,13 @@ static json_t *kai_made_part(const struct workload_group *group, const struct wo
     return part;
 }
 
-/* minMember and minSubGroup exclude each other. minResources are computed there, not written. */
+/* minMember and minSubGroup exclude each other. KAI computes minResources itself. */
 static json_t *kai_make(const struct workload_group *group)
 {
     json_t *spec = dialect_make(group, /* has_queue= */ true), *parts = json_array();
     json_object_del(spec, "minResources");
+    if (group->preemptibility)
+        json_object_set_new(spec, "preemptibility", json_string(group->preemptibility));
     for (size_t i = 0; i < group->n_roles; i++)
         json_array_append_new(parts, kai_made_part(group, &group->roles[i]));
     if (group->n_roles > 0)
@@ -232,7 +260,8 @@ static const struct dialect_phases kai_phases = {
     .timed_out = "Failed",
 };
 
-/* Whoever uses KAI's own API looks there; "default" is its pool of all nodes. */
+/* Sets status.schedulingConditions, where users of KAI's own API look for the reason. "default" is
+ * KAI's pool of all nodes. */
 static void kai_unschedulable(struct status_draft *d, const struct gang_status *s,
                               const struct dialect_view *view)
 {
@@ -283,6 +312,61 @@ static json_t *kai_status(const struct gang_status *s, const struct dialect_view
     return draft_end(&d);
 }
 
+static const struct dialect_field kai_fields[] = {
+    {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
+     "this many pods start together, or none starts. 0 or absent: each pod starts on its own, "
+     "unless subgroups have minimums. In a PodGroup with child PodGroups: this many of the "
+     "children "
+     "start together"},
+    {"spec.minSubGroup", DIALECT_READS | DIALECT_CREATES,
+     "this many of the topmost subgroups must meet their minimums. Absent: all of them. Must "
+     "not be set together with `spec.minMember`"},
+    {"spec.subGroups[].name", DIALECT_READS | DIALECT_CREATES,
+     "the name that pods write into their label"},
+    {"spec.subGroups[].parent", DIALECT_READS | DIALECT_CREATES, "the subgroup above this one"},
+    {"spec.subGroups[].minMember", DIALECT_READS | DIALECT_CREATES,
+     "this many pods of the subgroup start together. Required if the subgroup has no subgroups "
+     "below it, and otherwise not allowed"},
+    {"spec.subGroups[].minSubGroup", DIALECT_READS | DIALECT_CREATES,
+     "this many of the subgroups directly below must meet their minimums. Absent: all of them"},
+    {"spec.maxMember", DIALECT_READS,
+     "the highest number of pods that may be assigned to nodes at the same time"},
+    {"spec.parentPodGroup", DIALECT_READS, "the PodGroup above this one, in the same namespace"},
+    {"spec.priority", DIALECT_READS,
+     "a number that replaces the priority of the pods. Between namespaces it can lower the "
+     "priority of the pods but not raise it"},
+    {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
+     "like `spec.priority`, but the name of a PriorityClass. `spec.priority` overrides it. If the "
+     "PriorityClass does not exist, the priority of the pods counts"},
+    {"spec.scheduleTimeoutSeconds", DIALECT_READS,
+     "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`"},
+    {"spec.queue", DIALECT_READS | DIALECT_CREATES,
+     "the queue of the gang. Absent: the label `kai.scheduler/queue` or `runai/queue` of the "
+     "PodGroup names it"},
+    {"spec.preemptibility", DIALECT_READS | DIALECT_CREATES,
+     "`preemptible`, `semi-preemptible` or `non-preemptible`. muster treats `semi-preemptible` "
+     "like `preemptible`. Absent: a gang of priority 100 or higher is not preemptible"},
+    {"spec.topologyConstraint", 0, ""},
+    {"spec.subGroups[].topologyConstraint", 0, ""},
+    {"spec.markUnschedulable", 0, ""},
+    {"spec.schedulingBackoff", 0, ""},
+    {"spec.preemptionDelay", 0, ""},
+    {"spec.stalenessGracePeriod", 0, ""},
+    {"spec.parallelism", 0, ""},
+    {"spec.completions", 0, ""},
+    {"spec.backoffLimit", 0, ""},
+    {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
+    {"status.pending", DIALECT_WRITES, "members that neither run nor have succeeded"},
+    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
+    {"status.failed", DIALECT_WRITES, "pods that have failed"},
+    {"status.conditions", DIALECT_WRITES,
+     "the condition `PodGroupScheduled`. Its reason is a [code](reasons.md) or a state"},
+    {"status.schedulingConditions", DIALECT_WRITES,
+     "in v2alpha2 an entry of type `UnschedulableOnNodePool`"},
+    {NULL, 0, NULL},
+};
+
 const struct dialect dialect_kai = {
     .name = "kai",
     .api_group = "scheduling.run.ai",
@@ -293,6 +377,7 @@ const struct dialect dialect_kai = {
                                           {KEY_END, NULL}},
     .roles =
         (const struct dialect_key[]){{KEY_LABEL, "kai.scheduler/subgroup-name"}, {KEY_END, NULL}},
+    .fields = kai_fields,
     .decode = kai_decode,
     .status = kai_status,
     .make = kai_make,

@@ -1,36 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gangs without an object: each pod says what its group needs, by Koordinator's annotations
- * (gang.scheduling.koordinator.sh/…) or by the older labels of scheduler-plugins v0.18
- * (pod-group.scheduling.sigs.k8s.io/name and …/min-available). Koordinator honours both, and writes
- * the same annotations on PodGroups of scheduling.sigs.k8s.io. Which goes first is Koordinator's
- * rule: the label that names a PodGroup, the label …/name, the annotation …/name; for the minimum
- * the label, then the annotation. Source: koordinator apis/extension/coscheduling.go.
+ * Declared PodGroups: each pod describes its PodGroup, either with Koordinator's annotations
+ * (gang.scheduling.koordinator.sh/…) or with the older labels of scheduler-plugins v0.18
+ * (pod-group.scheduling.sigs.k8s.io/name and …/min-available). Koordinator reads both, and also
+ * uses the annotations on PodGroups of scheduling.sigs.k8s.io.
+ *
+ * Koordinator defines the precedence. The link is the label that names a PodGroup object, else the
+ * label …/name, else the annotation …/name. The minimum is the label, else the annotation. Source:
+ * koordinator apis/extension/coscheduling.go.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/duration.h"
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/encoding/kube_field.h"
 
 #define GANG  "gang.scheduling.koordinator.sh/"
 #define LABEL "pod-group.scheduling.sigs.k8s.io/"
 
-/* A bundle is placed as one, so it is as large a gang as all its gangs together. */
+/* Bounded, because a bundle is planned as one gang. */
 #define MAX_BUNDLE      64
 #define MAX_BUNDLE_TEXT ((size_t)32 << 10)
 
 /* ---- texts ---- */
 
-static int bad_annotation(const char *key, const char *value, const char *want, struct err *err)
-{
-    char q[FIELD_QUOTED];
-    return err_set(err, ERR_INVALID, "annotation %s is %s, must be %s", key, field_quote(value, q),
-                   want);
-}
-
-/* A number written as text. */
+/* Parses a count from 0 to INT32_MAX. */
 static bool parse_count(const char *text, int64_t *ret)
 {
     size_t len = strlen(text);
@@ -52,7 +46,7 @@ static int read_total(const json_t *object, const char *min_name, struct gang_gr
     if (!text)
         return 0;
     if (!parse_count(text, &total))
-        return bad_annotation(GANG "total-number", text, A_COUNT, err);
+        return dialect_bad_annotation(GANG "total-number", text, A_COUNT, err);
     if (total < facts->min_member)
         return err_set(err, ERR_INVALID,
                        "annotation " GANG "total-number is %" PRId64 ", %s is %" PRId64
@@ -61,15 +55,15 @@ static int read_total(const json_t *object, const char *min_name, struct gang_gr
     return 0;
 }
 
-/* Strict gives all places up when one member cannot be placed, NonStrict keeps them. Nothing is
- * ever bound here before all are at bind, and what is reserved is never waited for with a part of a
- * gang in hand: both are the same. */
+/* In Koordinator, Strict releases all places if one member cannot be placed, and NonStrict keeps
+ * them. In muster both mean the same: a plan reserves all slots or none, and no member is bound
+ * before all are at bind. */
 static int read_mode(const json_t *object, struct err *err)
 {
     const char *text = dialect_annotation(object, GANG "mode");
     if (!text || str_eq(text, "Strict") || str_eq(text, "NonStrict"))
         return 0;
-    return bad_annotation(GANG "mode", text, "Strict or NonStrict", err);
+    return dialect_bad_annotation(GANG "mode", text, "Strict or NonStrict", err);
 }
 
 static int read_match(const json_t *object, struct gang_group_facts *facts, struct err *err)
@@ -89,24 +83,22 @@ static int read_match(const json_t *object, struct gang_group_facts *facts, stru
                 facts->match = (enum gang_match)i;
                 return 0;
             }
-        return bad_annotation(keys[k], text, "once-satisfied, waiting-and-running or only-waiting",
-                              err);
+        return dialect_bad_annotation(keys[k], text,
+                                      "once-satisfied, waiting-and-running or only-waiting", err);
     }
     return 0;
 }
 
-/* As Go writes durations: every number has a unit; 0 leaves the default. */
+/* 0 leaves the default. */
 static int read_waiting_time(const json_t *object, struct gang_group_facts *facts, struct err *err)
 {
     const char *text = dialect_annotation(object, GANG "waiting-time");
     usec_t time = 0;
     if (!text)
         return 0;
-    size_t len = strlen(text);
-    bool unit = !strchr("0123456789.", text[len - 1]) || str_eq(text, "0");
-    if (!unit || duration_parse(text, &time, NULL) < 0)
-        return bad_annotation(GANG "waiting-time", text,
-                              "a length of time with its unit, such as 600s or 10m", err);
+    if (dialect_duration(text, &time) < 0)
+        return dialect_bad_annotation(GANG "waiting-time", text,
+                                      "a duration with a unit, such as 600s or 10m", err);
     if (time > 0)
         facts->schedule_timeout = time;
     return 0;
@@ -152,7 +144,8 @@ static int read_groups(const json_t *object, struct gang_group_facts *facts, str
     bool fits = strlen(text) <= MAX_BUNDLE_TEXT;
     cleanup_json json_t *list = fits ? json_loads(text, 0, NULL) : NULL;
     if (fits && !json_is_array(list))
-        return bad_annotation(GANG "groups", text, "a JSON list such as [\"ml/a\",\"ml/b\"]", err);
+        return dialect_bad_annotation(GANG "groups", text,
+                                      "a JSON list such as [\"ml/a\",\"ml/b\"]", err);
     size_t n = json_array_size(list);
     if (!fits || n > MAX_BUNDLE)
         return err_set(err, ERR_INVALID, "annotation " GANG "groups names more than %d gangs",
@@ -173,7 +166,7 @@ int dialect_koordinator_annotations(const json_t *object, const char *min_name,
     return read_groups(object, facts, err);
 }
 
-/* ---- groups that pods declare ---- */
+/* ---- declared PodGroups ---- */
 
 static int declared_decode(const json_t *pod, struct gang_group_facts *facts, struct err *err)
 {
@@ -184,7 +177,7 @@ static int declared_decode(const json_t *pod, struct gang_group_facts *facts, st
     facts->min_field = "min-available";
     if (!text)
         return err_set(err, ERR_INVALID,
-                       "min-available is missing: say in the %s how many pods must be placed "
+                       "min-available is missing: set %s to the number of pods that must be placed "
                        "together",
                        dialect_label(pod, LABEL "name") ? "label " LABEL "min-available"
                                                         : "annotation " GANG "min-available");
@@ -193,12 +186,22 @@ static int declared_decode(const json_t *pod, struct gang_group_facts *facts, st
     return dialect_koordinator_annotations(pod, name, facts, err);
 }
 
+static const struct dialect_field declared_fields[] = {
+    {"label pod-group.scheduling.sigs.k8s.io/min-available", DIALECT_READS,
+     "this many pods start together, or none starts. Takes precedence over the annotation"},
+    {"annotation gang.scheduling.koordinator.sh/min-available", DIALECT_READS,
+     "this many pods start together, or none starts"},
+    KOORDINATOR_FIELDS,
+    {NULL, 0, NULL},
+};
+
 const struct dialect dialect_lightweight = {
     .name = "lightweight",
     .api_group = "pod-group.scheduling.sigs.k8s.io",
     .versions = (const char *const[]){NULL},
     .links = (const struct dialect_key[]){{KEY_LABEL, LABEL "name"}, {KEY_END, NULL}},
     .family = "sigs",
+    .fields = declared_fields,
     .decode = declared_decode,
 };
 
@@ -209,5 +212,6 @@ const struct dialect dialect_koordinator = {
     .default_timeout = 600 * USEC_PER_SEC,
     .links = (const struct dialect_key[]){{KEY_ANNOTATION, GANG "name"}, {KEY_END, NULL}},
     .family = "sigs",
+    .fields = declared_fields,
     .decode = declared_decode,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scheduling.sigs.k8s.io/v1alpha1: scheduler-plugins before v0.25, Koordinator (which adds
- * annotations to the PodGroup) and Alibaba ACS (whose gangs are of one compute class). Pods are
- * linked by a label. Phases follow the controller of scheduler-plugins v0.24.
+ * annotations to the PodGroup) and Alibaba ACS (where all members have the same compute class).
+ * Pods are linked by a label. Phases follow the controller of scheduler-plugins v0.24.
  */
 #include "k8s/dialect/dialect_common.h"
 
@@ -11,10 +11,11 @@ static int sigs_decode(const json_t *group, struct gang_group_facts *facts, stru
     if (dialect_min_member(group, facts, err) < 0 || dialect_min_resources(group, facts, err) < 0 ||
         dialect_koordinator_annotations(group, "spec.minMember", facts, err) < 0)
         return -1;
-    return dialect_timeout(group, facts, err); /* the field goes before the annotation */
+    return dialect_timeout(group, facts,
+                           err); /* last, because the field overrides the annotation */
 }
 
-/* It has neither queues nor parts. */
+/* This API has neither queues nor subgroups. */
 static json_t *sigs_make(const struct workload_group *group)
 {
     return dialect_make(group, /* has_queue= */ false);
@@ -48,8 +49,32 @@ static json_t *sigs_status(const struct gang_status *s, const struct dialect_vie
     return draft_end(&d);
 }
 
-/* No timeout of its own: scheduler-plugins' default is an argument of the plugin, which is the
- * config's scheduleTimeout here. */
+static const struct dialect_field sigs_fields[] = {
+    {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
+     "this many pods start together, or none starts. 0 or absent: each pod starts on its own"},
+    {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
+     "no attempt starts while less than this is free. Keys for quotas (`requests.`, `limits.`, "
+     "`count/`) do not count"},
+    {"spec.scheduleTimeoutSeconds", DIALECT_READS,
+     "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`. Takes "
+     "precedence over the annotation `waiting-time`"},
+    KOORDINATOR_FIELDS,
+    {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
+    {"status.scheduled", DIALECT_WRITES, "members that are bound"},
+    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
+    {"status.failed", DIALECT_WRITES, "pods that have failed"},
+    {"status.occupiedBy", DIALECT_WRITES,
+     "the owners of the pods, as `namespace/name`. Written once"},
+    {"status.scheduleStartTime", DIALECT_WRITES,
+     "when the gang first had enough members. Written once"},
+    {"status.conditions", DIALECT_WRITES,
+     "the condition `PodGroupScheduled`. Its reason is a [code](reasons.md) or a state"},
+    {NULL, 0, NULL},
+};
+
+/* It has no default timeout: in scheduler-plugins that is an argument of the plugin, which is
+ * muster's setting scheduleTimeoutSeconds. */
 const struct dialect dialect_sigs = {
     .name = "sigs",
     .api_group = "scheduling.sigs.k8s.io",
@@ -58,8 +83,9 @@ const struct dialect dialect_sigs = {
     .links = (const struct dialect_key[]){{KEY_LABEL, "pod-group.scheduling.sigs.k8s.io"},
                                           {KEY_END, NULL}},
     .family = "sigs",
-    /* Absent is a value like others: a gang that never heard of compute classes is of one. */
+    /* If no member has the label, all members have the same value. */
     .uniform = "alibabacloud.com/compute-class",
+    .fields = sigs_fields,
     .decode = sigs_decode,
     .status = sigs_status,
     .make = sigs_make,

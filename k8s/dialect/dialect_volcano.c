@@ -3,9 +3,9 @@
  * scheduling.volcano.sh/v1beta1. Pods are linked by the annotation scheduling.k8s.io/group-name
  * (the only key Volcano's own scheduler reads) or scheduling.volcano.sh/group-name.
  *
- * Phases: Pending is "waits for capacity", Inqueue "may have pods": operators that wait for
- * Inqueue before they create pods would wait for ever otherwise, so a group without enough members
- * is Inqueue. Unknown is Volcano's word for a group of which only a part runs.
+ * Phases: Pending means that the PodGroup waits for capacity, and Inqueue that its pods may be
+ * created. Some operators create no pods before the phase is Inqueue, so a PodGroup without enough
+ * members is Inqueue. Unknown means that only a part of the members runs.
  */
 #include <inttypes.h>
 
@@ -15,9 +15,9 @@
 
 /* ---- minTaskMember ---- */
 
-/* Volcano's own Job controller writes all replicas of a task that has no minimum into
- * minTaskMember, however small minMember is. Source: job_controller_actions.go
- * createOrUpdatePodGroup. */
+/* Whether a Volcano Job owns the PodGroup. For a task without a minimum, Volcano's Job controller
+ * writes all its replicas into minTaskMember, even if minMember is smaller. Source:
+ * job_controller_actions.go createOrUpdatePodGroup. */
 static bool made_of_a_vcjob(const json_t *group)
 {
     static const char api[] = "batch.volcano.sh/";
@@ -31,9 +31,9 @@ static bool made_of_a_vcjob(const json_t *group)
 }
 
 /*
- * minTaskMember, or NULL when it asks for nothing. Volcano forgets the tasks when their sum exceeds
- * minMember (job_info.go CheckTaskValid), and so it is here where Volcano has written both; no
- * person who wrote them meant that. Without a minMember the tasks are the minimum.
+ * *ret gets minTaskMember, or NULL if it does not count. Volcano ignores minTaskMember if its sum
+ * exceeds minMember (job_info.go CheckTaskValid). muster ignores it only if Volcano wrote both;
+ * from a user it is an error. Without minMember, minTaskMember alone is the minimum.
  */
 static int volcano_find_tasks(const json_t *group, const json_t *spec, int64_t min_member,
                               const json_t **ret, struct err *err)
@@ -83,7 +83,7 @@ static int volcano_split_by(const json_t *policy, struct gang_subgroup *s, struc
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *key = json_string_value(json_array_get(keys, i));
         if (!key || !*key)
-            return err_set(err, ERR_INVALID, "matchLabelKeys[%zu] must be the key of a label", i);
+            return err_set(err, ERR_INVALID, "matchLabelKeys[%zu] must be a label key", i);
         s->split_by[s->n_split_by++] = xstrdup(key);
     }
     return 0;
@@ -136,14 +136,17 @@ static int volcano_decode(const json_t *group, struct gang_group_facts *facts, s
         return -1;
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
         return err_at(err, "spec");
-    /* In Volcano 0 (or none) asks for nothing: each pod for itself, which is a gang of one. Where
-     * tasks or subgroups have minimums, these count. */
+    if (dialect_queue(group, /* labels= */ NULL, facts, err) < 0)
+        return -1;
+    /* In Volcano, a minimum of 0 (or none) means that each pod is scheduled by itself: a gang of
+     * one. If tasks or subgroups have minimums, these count. */
     if (facts->min_member == 0 && facts->n_subgroups == 0)
         facts->min_member = 1;
     return 0;
 }
 
-/* Roles as tasks: only where they are the minimum's parts, as Volcano counts them. */
+/* Writes roles as tasks if they are not nested and their sum does not exceed minMember, because
+ * Volcano ignores other tasks. */
 static json_t *volcano_make(const struct workload_group *group)
 {
     json_t *spec = dialect_make(group, /* has_queue= */ true), *tasks = json_object();
@@ -163,7 +166,7 @@ static json_t *volcano_make(const struct workload_group *group)
 
 static const struct {
     const char *phase;
-    bool unschedulable; /* carries that condition */
+    bool unschedulable; /* has the condition Unschedulable */
 } volcano_states[GANG_STATE_MAX] = {
     [GANG_ASSEMBLING] = {"Inqueue", true}, [GANG_WAITING] = {"Pending", true},
     [GANG_PLANNED] = {"Inqueue", false},   [GANG_COMMITTING] = {"Inqueue", false},
@@ -171,7 +174,7 @@ static const struct {
     [GANG_BACKED_OFF] = {"Pending", true}, [GANG_DONE] = {"Completed", false},
 };
 
-/* Volcano's words for what it has words for. */
+/* Volcano's own reasons, for muster's reasons that have such a counterpart. */
 static const char *const volcano_reasons[REASON_MAX] = {
     [REASON_NOT_ENOUGH_MEMBERS] = "NotEnoughTasks",
     [REASON_MEMBERS_GATED] = "NotEnoughTasks",
@@ -186,7 +189,7 @@ static const char *const volcano_reasons[REASON_MAX] = {
 
 static const char *volcano_reason(const struct gang_status *s)
 {
-    /* There are enough of them, but not of each kind. */
+    /* There are enough members, but not in every role. */
     if (s->reason == REASON_NOT_ENOUGH_MEMBERS && s->members >= s->needed)
         return "NotEnoughPodsOfTask";
     if (volcano_reasons[s->reason])
@@ -196,7 +199,7 @@ static const char *volcano_reason(const struct gang_status *s)
     return s->reason == REASON_NONE ? gang_state_name(s->state) : gang_reason_name(s->reason);
 }
 
-/* The Scheduled condition's reason is a sentence in Volcano; tools look for it. */
+/* In Volcano, this phrase is the reason of condition Scheduled, and tools look for it. */
 #define VOLCANO_READY "tasks in gang are ready to be scheduled"
 
 static json_t *volcano_status(const struct gang_status *s, const struct dialect_view *view)
@@ -220,6 +223,39 @@ static json_t *volcano_status(const struct gang_status *s, const struct dialect_
     return draft_end(&d);
 }
 
+static const struct dialect_field volcano_fields[] = {
+    {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
+     "this many pods start together, or none starts. 0 or absent: each pod starts on its own, "
+     "unless tasks or subgroups have minimums"},
+    {"spec.minTaskMember", DIALECT_READS | DIALECT_CREATES,
+     "a minimum for each task. When Volcano creates the PodGroup of a Volcano Job, Volcano writes "
+     "all replicas into this field. In such a PodGroup muster uses the field only if the sum is at "
+     "most `spec.minMember`"},
+    {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
+     "no attempt starts while less than this is free. Keys for quotas (`requests.`, `limits.`, "
+     "`count/`) do not count"},
+    {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
+     "the name of a PriorityClass, which replaces the priority of the pods. If the PriorityClass "
+     "does not exist, the priority of the pods counts"},
+    {"spec.subGroupPolicy[].name", DIALECT_READS, "the name of the policy, for messages"},
+    {"spec.subGroupPolicy[].labelSelector", DIALECT_READS, "selects members"},
+    {"spec.subGroupPolicy[].matchLabelKeys", DIALECT_READS,
+     "selected members with the same values of these labels form a part"},
+    {"spec.subGroupPolicy[].subGroupSize", DIALECT_READS, "a part needs this many members"},
+    {"spec.subGroupPolicy[].minSubGroups", DIALECT_READS, "this many parts must start together"},
+    {"spec.queue", DIALECT_READS | DIALECT_CREATES, "the queue of the gang"},
+    {"spec.networkTopology", 0, ""},
+    {"spec.subGroupPolicy[].networkTopology", 0, ""},
+    {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
+    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
+    {"status.failed", DIALECT_WRITES, "pods that have failed"},
+    {"status.conditions", DIALECT_WRITES,
+     "the conditions `Scheduled`, and `Unschedulable` with [Volcano's reason](reasons.md) or a "
+     "reason of muster"},
+    {NULL, 0, NULL},
+};
+
 const struct dialect dialect_volcano = {
     .name = "volcano",
     .api_group = "scheduling.volcano.sh",
@@ -231,6 +267,7 @@ const struct dialect dialect_volcano = {
     .roles = (const struct dialect_key[]){{KEY_ANNOTATION, "volcano.sh/task-spec"},
                                           {KEY_LABEL, "volcano.sh/task-spec"},
                                           {KEY_END, NULL}},
+    .fields = volcano_fields,
     .decode = volcano_decode,
     .status = volcano_status,
     .make = volcano_make,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scheduling.x-k8s.io/v1alpha1: scheduler-plugins since v0.25. Pods are linked by a label. Phases
- * follow its controller: Scheduling as soon as enough pods exist; Failed and Finished are final,
- * so a timed-out attempt is told by the condition and an event only.
+ * follow its controller: the phase is Scheduling as soon as enough pods exist. Failed and Finished
+ * are final, so only the condition and an event show that an attempt has timed out.
  */
 #include "k8s/dialect/dialect_common.h"
 
@@ -13,7 +13,7 @@ static int xk8s_decode(const json_t *group, struct gang_group_facts *facts, stru
     return dialect_timeout(group, facts, err);
 }
 
-/* It has neither queues nor parts. */
+/* This API has neither queues nor subgroups. */
 static json_t *xk8s_make(const struct workload_group *group)
 {
     return dialect_make(group, /* has_queue= */ false);
@@ -45,6 +45,27 @@ static json_t *xk8s_status(const struct gang_status *s, const struct dialect_vie
     return draft_end(&d);
 }
 
+static const struct dialect_field xk8s_fields[] = {
+    {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
+     "this many pods start together, or none starts. 0 or absent: each pod starts on its own"},
+    {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
+     "no attempt starts while less than this is free. Keys for quotas (`requests.`, `limits.`, "
+     "`count/`) do not count"},
+    {"spec.scheduleTimeoutSeconds", DIALECT_READS,
+     "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`"},
+    {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
+    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
+    {"status.failed", DIALECT_WRITES, "pods that have failed"},
+    {"status.occupiedBy", DIALECT_WRITES,
+     "the owners of the pods, as `namespace/name`. Written once"},
+    {"status.scheduleStartTime", DIALECT_WRITES,
+     "when the gang first had enough members. Written once"},
+    {"status.conditions", DIALECT_WRITES,
+     "the condition `PodGroupScheduled`. Its reason is a [code](reasons.md) or a state"},
+    {NULL, 0, NULL},
+};
+
 const struct dialect dialect_xk8s = {
     .name = "x-k8s",
     .api_group = "scheduling.x-k8s.io",
@@ -52,6 +73,7 @@ const struct dialect dialect_xk8s = {
     .status_subresource = true,
     .links =
         (const struct dialect_key[]){{KEY_LABEL, "scheduling.x-k8s.io/pod-group"}, {KEY_END, NULL}},
+    .fields = xk8s_fields,
     .decode = xk8s_decode,
     .status = xk8s_status,
     .make = xk8s_make,

@@ -73,7 +73,7 @@ const char *field_peek(const json_t *object, const char *key, ...)
     return json_string_value(v);
 }
 
-/* "0" stands for a digit. */
+/* Whether text begins with `shape`, in which "0" stands for any digit. */
 static bool has_shape(const char *text, const char *shape)
 {
     for (; *shape; shape++, text++)
@@ -82,7 +82,7 @@ static bool has_shape(const char *text, const char *shape)
     return true;
 }
 
-/* What follows the seconds: an optional fraction, then Z or an offset. */
+/* Parses what follows the seconds: an optional fraction, then Z or an offset. */
 static bool scan_zone(const char *p, usec_t *fraction, int *offset_minutes)
 {
     if (*p == '.') {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_field.h - fields of untrusted JSON objects that have a Kubernetes type: times, quantities,
- * maps.
+ * kube_field.h - reads fields of untrusted JSON objects that have a Kubernetes type: times,
+ * quantities, maps.
  *
- * The rules of workload/json_field.h apply. Pure, any thread.
+ * The rules of workload/json_field.h apply. Pure: no I/O, no state, any thread.
  */
 #ifndef MUSTER_K8S_ENCODING_KUBE_FIELD_H
 #define MUSTER_K8S_ENCODING_KUBE_FIELD_H
@@ -13,23 +13,23 @@
 #include "gang/facts.h"
 #include "workload/json_field.h"
 
-/* A copy of the string into *ret (which the caller frees; the old value is freed first). */
+/* Frees *ret and replaces it with a copy of the string. The caller frees the copy. */
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err);
-/* RFC 3339 with or without a fraction, as microseconds since 1970. */
+/* An RFC 3339 time, with or without a fraction, in microseconds since 1970. */
 int field_time(const json_t *object, const char *key, usec_t *ret, struct err *err);
-/* A map of resource names to quantities, appended: cpu in millicores, others in whole units. This
- * and a map of strings may be as long as they like. */
+/* Appends a map of resource names to quantities: cpu in millicores, others in whole units. The
+ * length of the map is not limited. */
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err);
-/* A map of strings to strings, appended. */
+/* Appends a map of strings to strings. The length of the map is not limited. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
 
-/* The string at path "a" or "a.b" keys given one by one and closed by NULL; NULL when anything on
- * the way is absent or of another type. */
+/* The string at a path. The keys of the path are given one by one, with NULL at the end. NULL: it
+ * is absent, or something on the path has another type. */
 const char *field_peek(const json_t *object, const char *key, ...) __attribute__((sentinel));
 
-/* Also used for times that are not fields. */
+/* Parses an RFC 3339 time, see field_time(). */
 int time_parse(const char *text, usec_t *ret, struct err *err);
-/* "2026-11-20T21:39:11Z" into buf. */
+/* Writes a time such as "2026-11-20T21:39:11Z" to buf. `wall` is in microseconds since 1970. */
 const char *time_format(usec_t wall, char buf[32]);
 
 #endif

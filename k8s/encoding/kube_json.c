@@ -49,12 +49,13 @@ json_t *kube_json_object(const char *data, size_t len, struct err *err)
     struct json_scan s = json_scan_new(data, len);
     err->code = ERR_NONE;
     if (json_scan_peek(&s) != '{' || !json_scan_skip(&s, NULL) || !json_scan_end(&s)) {
-        json_scan_fail(&s, "an object should be here");
+        json_scan_fail(&s, "expected an object");
         not_json(&s, "the object", err);
         return NULL;
     }
     if (s.values > KUBE_JSON_VALUES) {
-        err_set(err, ERR_INVALID, "it has %zu values, more than %d; remove what is not needed",
+        err_set(err, ERR_INVALID,
+                "it has %zu values, must be at most %d; remove fields that are not needed",
                 s.values, KUBE_JSON_VALUES);
         return identity_of(data, len);
     }
@@ -77,7 +78,7 @@ json_t *kube_json_whole(const char *data, size_t len)
 
 /* ---- lists and events ---- */
 
-/* Where two members of an object are; length 0: nowhere. */
+/* Finds two members of an object. The span of an absent member has length 0. */
 static bool find_members(const char *data, size_t len, const char *const keys[2],
                          struct json_span spans[2], const char *what, struct err *err)
 {
@@ -123,7 +124,7 @@ json_t *kube_json_event(const char *data, size_t len, struct err *err)
 {
     static const char *const keys[] = {"type", "object"};
     struct json_span spans[2];
-    if (!find_members(data, len, keys, spans, "a line of the watch", err))
+    if (!find_members(data, len, keys, spans, "the event", err))
         return NULL;
     json_t *type = json_loadb(data + spans[0].at, spans[0].len, JSON_DECODE_ANY, NULL);
     json_t *object = spans[1].len ? kube_json_object(data + spans[1].at, spans[1].len, err) : NULL;
@@ -131,6 +132,6 @@ json_t *kube_json_event(const char *data, size_t len, struct err *err)
         return json_pack("{s:o, s:o}", "type", type, "object", object);
     json_decref(type);
     json_decref(object);
-    err_set(err, ERR_INVALID, "a line of the watch is not an event");
+    err_set(err, ERR_INVALID, "the watch sent a line that is not an event");
     return NULL;
 }

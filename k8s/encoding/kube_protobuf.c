@@ -11,20 +11,20 @@
 #include "base/utf8.h"
 #include "k8s/encoding/kube_field.h"
 
-/* How a field is written in JSON. */
+/* The form of a field in JSON. */
 enum kind {
     STRING,
-    STRINGS,    /* repeated */
-    INT,        /* int32 and int64 */
-    BOOL,       /* */
-    SWITCH,     /* a bool that says something when it is false */
+    STRINGS, /* repeated */
+    INT,     /* int32 and int64 */
+    BOOL,
+    SWITCH,     /* an optional bool, for which false differs from absent */
     OBJECT,     /* a message */
     OBJECTS,    /* repeated */
-    INLINE,     /* a message whose fields stand in the object around it */
+    INLINE,     /* a message whose fields belong to the surrounding object */
     TIME,       /* Time */
     TEXTS,      /* map<string, string> */
     QUANTITIES, /* map<string, Quantity> */
-    NOTHING,    /* known, and of no concern to anybody here */
+    NOTHING,    /* a known field that muster does not read */
 };
 
 struct field {
@@ -35,8 +35,8 @@ struct field {
 };
 
 struct kube_protobuf_message {
-    const struct field *fields; /* by their numbers, rising; ends with number 0 */
-    bool strict;                /* what is not in it becomes a member "field-N": true */
+    const struct field *fields; /* in ascending order of number; the last has number 0 */
+    bool strict;                /* a field that is not listed becomes a member "field-N": true */
 };
 
 #define FIELDS(name, ...)                                                                          \
@@ -44,8 +44,8 @@ struct kube_protobuf_message {
 #define MESSAGE(name, ...)                                                                         \
     FIELDS(name, __VA_ARGS__);                                                                     \
     static const struct kube_protobuf_message name = {name##_fields, false}
-/* Where a field that is newer than this program may be a rule about nodes: it must not vanish, or
- * the pod would be taken for one that is understood in all. */
+/* A message in which a new field could be a rule about nodes. Such a field must not be lost, so
+ * that the pod is not treated as fully decoded. */
 #define STRICT(name, ...)                                                                          \
     FIELDS(name, __VA_ARGS__);                                                                     \
     static const struct kube_protobuf_message name = {name##_fields, true}
@@ -59,7 +59,7 @@ struct kube_protobuf_message {
 
 /* ---- k8s.io/apimachinery ---- */
 
-/* Something that is there or not; nobody reads what it says. */
+/* A message whose content does not matter; only its presence counts. */
 static const struct field opaque_fields[] = {{0, NOTHING, NULL, NULL}};
 static const struct kube_protobuf_message opaque = {opaque_fields, false};
 
@@ -171,9 +171,13 @@ PUBLIC(kube_protobuf_volume, {1, OBJECT, "metadata", &object_meta},
 PUBLIC(kube_protobuf_class, {1, OBJECT, "metadata", &object_meta}, {2, INT, "value", NULL},
        {3, BOOL, "globalDefault", NULL});
 
-/* ---- the wire ---- */
+/* ---- k8s.io/api/core/v1: Namespace ---- */
 
-/* Deeper than any message above; RawExtension never leads to recursion here. */
+PUBLIC(kube_protobuf_namespace, {1, OBJECT, "metadata", &object_meta});
+
+/* ---- the wire format ---- */
+
+/* More than the depth of any message above. RawExtension does not lead to recursion here. */
 #define MAX_DEPTH 12
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
@@ -185,7 +189,7 @@ struct wire {
 
 struct piece {
     uint32_t number;
-    uint64_t value; /* of a varint */
+    uint64_t value; /* for a varint */
     const char *data;
     size_t len;
 };
@@ -260,8 +264,8 @@ static char *copy_bytes(const char *data, size_t len)
     return copy;
 }
 
-/* The text with everything in it that jansson or C would stumble over replaced; NULL: it is fine as
- * it is. */
+/* A copy of the text in which '?' replaces NUL and everything that is not UTF-8; the caller frees
+ * it. NULL: the text is valid. */
 static char *mended(const char *data, size_t len)
 {
     const char *p = data, *end = data + len;
@@ -322,7 +326,7 @@ static bool put_time(json_t *to, const char *name, struct wire w)
     return true;
 }
 
-/* Quantity is a message with its text. */
+/* The text of a Quantity, which is a message. */
 static struct piece unwrap(struct piece quantity, bool *good)
 {
     struct wire w = wire_of(quantity.data, quantity.len);
@@ -378,7 +382,7 @@ static bool put_message(json_t *to, const struct field *f, struct wire w, int de
         put_in_list(to, f->name, object);
     } else {
         json_t *before = json_object_get(to, f->name);
-        if (before) { /* a message in two parts is merged */
+        if (before) { /* protobuf merges the parts of a repeated message field */
             json_decref(object);
             object = before;
         } else {
@@ -392,7 +396,7 @@ static bool put_field(json_t *to, const struct field *f, const struct piece *p, 
 {
     bool scalar = f->kind == INT || f->kind == BOOL || f->kind == SWITCH;
     if (f->kind != NOTHING && scalar != !p->data)
-        return false; /* written as something else */
+        return false; /* the wire type is wrong */
     struct wire w = p->data ? wire_of(p->data, p->len) : wire_of("", 0);
     switch (f->kind) {
     case STRING:
@@ -436,14 +440,14 @@ static void put_unknown(json_t *to, uint32_t number)
     put(to, name, json_true());
 }
 
-/* Goes on behind a field that cannot be read, so that the rest of the object is known. */
+/* Decodes a message into `to`. After an invalid field, continues with the next one. */
 static bool fill(json_t *to, const struct kube_protobuf_message *m, struct wire w, int depth)
 {
     struct piece p;
     bool good = true;
     if (depth > MAX_DEPTH)
         return false;
-    /* Fields come in the order of their numbers, mostly: look on from where the last one was. */
+    /* Fields are usually in the order of their numbers, so search on from the last one. */
     const struct field *at = m->fields;
     while (next_piece(&w, &p)) {
         if (at->number == 0 || at->number > p.number)
@@ -458,13 +462,13 @@ static bool fill(json_t *to, const struct kube_protobuf_message *m, struct wire 
     return good && !w.bad;
 }
 
-/* What can be read of it; err is set unless that is all. */
+/* Decodes what can be read. err is set if this is not everything. */
 static json_t *part_of(const struct kube_protobuf_message *m, struct piece raw, struct err *err)
 {
     json_t *tree = json_object();
     *err = (struct err){.code = ERR_NONE};
     if (!fill(tree, m, wire_of(raw.data, raw.len), 0))
-        err_set(err, ERR_INVALID, "a field is no protobuf of Kubernetes' API");
+        err_set(err, ERR_INVALID, "a field is not valid Kubernetes protobuf");
     return tree;
 }
 
@@ -486,7 +490,7 @@ bool kube_protobuf_is(const char *data, size_t len)
     return len >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
 }
 
-/* runtime.Unknown behind the magic: what it holds, and of which kind that is. */
+/* Reads the magic and the runtime.Unknown that follows it: its content and the content's kind. */
 static bool open_envelope(const char *data, size_t len, struct piece *raw, struct piece *kind)
 {
     struct piece p, q;
@@ -515,7 +519,7 @@ json_t *kube_protobuf_object(const struct kube_protobuf_message *message, const 
 {
     struct piece raw, kind;
     if (!open_envelope(data, len, &raw, &kind)) {
-        err_set(err, ERR_INVALID, "what the API server sent is no protobuf of its API");
+        err_set(err, ERR_INVALID, "the object is not valid Kubernetes protobuf");
         return NULL;
     }
     return part_of(is_status(&kind) ? &status : message, raw, err);
@@ -538,7 +542,7 @@ json_t *kube_protobuf_list_begin(struct kube_protobuf_list *list, const char *da
 {
     struct piece raw, kind, p;
     if (!open_envelope(data, len, &raw, &kind)) {
-        err_set(err, ERR_INVALID, "the list is no protobuf of Kubernetes' API");
+        err_set(err, ERR_INVALID, "the list is not valid Kubernetes protobuf");
         return NULL;
     }
     *list = (struct kube_protobuf_list){raw.data, raw.data + raw.len};
@@ -562,13 +566,13 @@ json_t *kube_protobuf_list_next(struct kube_protobuf_list *list,
             tree = part_of(item, p, err);
     list->at = w.p;
     if (w.bad)
-        err_set(err, ERR_INVALID, "the list is cut off or no protobuf of Kubernetes' API");
+        err_set(err, ERR_INVALID, "the list is truncated or not valid Kubernetes protobuf");
     return tree;
 }
 
 /* ---- watches ---- */
 
-/* The object inside the extension of an event; NULL: there is none. */
+/* The object in an event's RawExtension; NULL: there is none. */
 static json_t *event_object(const struct kube_protobuf_message *item, struct piece extension,
                             struct err *err)
 {
@@ -596,6 +600,6 @@ json_t *kube_protobuf_event(const struct kube_protobuf_message *item, const char
     if (!w.bad && object)
         return event;
     json_decref(event);
-    err_set(err, ERR_INVALID, "a frame of the watch is no event");
+    err_set(err, ERR_INVALID, "the watch sent a frame that is not an event");
     return NULL;
 }

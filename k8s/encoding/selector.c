@@ -43,8 +43,8 @@ static int read_requirement(const json_t *json, bool on_name, struct gang_requir
     return 0;
 }
 
-/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. An entry that
- * cannot be read is left out of the term. */
+/* Adds an entry of matchExpressions, or (on_name) of a NodeSelector's matchFields, to the term. An
+ * invalid entry is not added. */
 static int decode_requirement(const json_t *json, bool on_name, struct gang_term *term,
                               struct err *err)
 {
@@ -83,7 +83,7 @@ void decode_node_length(const json_t *selector, struct decode_length *more)
     const json_t *terms = json_object_get(selector, "nodeSelectorTerms");
     more->rules += json_array_size(terms);
     if (more->rules > BOUND_NODE_RULES)
-        return; /* half a million terms fit into an object */
+        return; /* stop early: an object can contain half a million terms */
     for (size_t i = 0; i < json_array_size(terms); i++)
         for (size_t l = 0; l < ARRAY_SIZE(names); l++) {
             const json_t *list = json_object_get(json_array_get(terms, i), names[l]);

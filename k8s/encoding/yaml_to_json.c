@@ -12,7 +12,7 @@ enum {
 };
 
 struct reader {
-    size_t line; /* of the item at hand, then of the error */
+    size_t line; /* of the current item; after an error, of the error */
     struct err *err;
 };
 
@@ -92,7 +92,7 @@ static json_t *number(struct reader *r, const struct yaml_item *item)
         if (!errno)
             return json_integer(v);
     }
-    /* The C locale is never changed, so the decimal point is a point. */
+    /* muster never calls setlocale(), so strtod() expects a point. */
     json_t *real = json_real(strtod(item->text, NULL));
     if (!real)
         err_set(r->err, ERR_INVALID, "the number %.40s is too large", item->text);
@@ -105,7 +105,7 @@ static json_t *string(struct reader *r, const struct yaml_item *item)
     json_t *s = whole ? json_stringn(item->text, item->len) : NULL;
     if (!s)
         err_set(r->err, ERR_INVALID, "a string %s",
-                whole ? "is not valid UTF-8" : "holds a NUL byte");
+                whole ? "is not valid UTF-8" : "contains a NUL byte");
     return s;
 }
 
@@ -135,7 +135,7 @@ static json_t *scalar(struct reader *r, const struct yaml_item *item)
     if (strncmp(tag, "tag:yaml.org,2002:", TAG_PREFIX_LEN) == 0 &&
         one_of(tag + TAG_PREFIX_LEN, core))
         return plain(r, item);
-    err_set(r->err, ERR_INVALID, "the tag %.80s is not supported: leave it out", tag);
+    err_set(r->err, ERR_INVALID, "the tag %.80s is not supported: remove it", tag);
     return NULL;
 }
 
@@ -160,12 +160,12 @@ static int check_key(struct reader *r, const struct yaml_item *key, const json_t
     if (key->kind != ITEM_SCALAR)
         return err_set(r->err, ERR_INVALID, "a key must be a plain word or a quoted string");
     if (strlen(text) != key->len)
-        return err_set(r->err, ERR_INVALID, "a key holds a NUL byte");
+        return err_set(r->err, ERR_INVALID, "a key contains a NUL byte");
     if (key->plain && strcmp(text, "<<") == 0)
         return err_set(r->err, ERR_INVALID,
                        "merge keys (<<) are not supported: write the fields out");
     if (json_object_get(object, text))
-        return err_set(r->err, ERR_INVALID, "the key \"%.100s\" is there twice: remove one", text);
+        return err_set(r->err, ERR_INVALID, "the key \"%.100s\" appears twice: remove one", text);
     return 0;
 }
 
@@ -185,7 +185,7 @@ static json_t *map(struct reader *r, const struct yaml_item *item)
     return STEAL(object);
 }
 
-/* Of an alias a copy: whoever edits one place must not change another. */
+/* Converts an alias into a copy, so that a later change of one place does not change another. */
 static json_t *to_json(struct reader *r, const struct yaml_item *item)
 {
     static json_t *(*const kinds[])(struct reader * r, const struct yaml_item *item) = {
@@ -211,7 +211,7 @@ static json_t *documents_of(struct reader *r, const struct yaml_tree *t)
     return STEAL(documents);
 }
 
-/* Ends the tree; NULL: it could not be read. */
+/* Converts and frees the tree. After an error, returns NULL and adds the place to the error. */
 static json_t *finish(const char *name, struct yaml_tree *t, struct reader *r)
 {
     json_t *documents = t ? documents_of(r, t) : NULL;
@@ -223,10 +223,16 @@ static json_t *finish(const char *name, struct yaml_tree *t, struct reader *r)
     return documents;
 }
 
-json_t *yaml_parse(const char *name, const char *text, size_t len, struct err *err)
+json_t *yaml_parse_most(const char *name, const char *text, size_t len, size_t most,
+                        struct err *err)
 {
     struct reader r = {.err = err};
-    return finish(name, yaml_tree_parse(text, len, &r.line, err), &r);
+    return finish(name, yaml_tree_parse(text, len, most, &r.line, err), &r);
+}
+
+json_t *yaml_parse(const char *name, const char *text, size_t len, struct err *err)
+{
+    return yaml_parse_most(name, text, len, YAML_VALUES, err);
 }
 
 json_t *yaml_load(const char *path, struct err *err)

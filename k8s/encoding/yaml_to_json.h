@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yaml_to_json.h - YAML text (kubeconfig, manifests, scenario files) as jansson values, from the
- * trees of yaml/yaml_tree.h and within their bounds.
+ * yaml_to_json.h - converts YAML (kubeconfigs, manifests, scenario files) into jansson values. It
+ * uses the trees of yaml/yaml_tree.h, and their bounds apply.
  *
- * Core schema as Kubernetes reads it (YAML 1.2 plain scalars: null, true/false, integers, floats,
- * everything else strings; quoted scalars are strings). An alias is a copy; merge keys are not
- * supported. Duplicate keys are an error. Pure but for reading the file, any thread.
+ * It reads the YAML 1.2 core schema, as Kubernetes does: a plain scalar is null, a boolean, an
+ * integer, a float or else a string, and a quoted scalar is a string. An alias becomes a copy.
+ * Merge keys are not supported. A duplicate key is an error. No state, any thread; only yaml_load()
+ * does I/O.
  */
 #ifndef MUSTER_K8S_ENCODING_YAML_TO_JSON_H
 #define MUSTER_K8S_ENCODING_YAML_TO_JSON_H
@@ -14,10 +15,13 @@
 
 #include "base/err.h"
 
-/* All documents of a stream as an array, empty documents left out; NULL and "FILE:LINE: …" on
- * error. `name` is for messages. */
+/* Returns all documents of a stream, except empty ones, as an array that the caller owns. After an
+ * error, returns NULL, and err is "FILE:LINE: …" with `name` as FILE. */
 json_t *yaml_parse(const char *name, const char *text, size_t len, struct err *err);
-/* The same for a file, up to 16 MiB. */
+/* The same for text from outside: at most `most` values. */
+json_t *yaml_parse_most(const char *name, const char *text, size_t len, size_t most,
+                        struct err *err);
+/* The same for a file of at most 16 MiB. */
 json_t *yaml_load(const char *path, struct err *err);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "k8s/encoding/kube_field.h"
 
-/* Reckoned from the pod that was asked about: written with minMember, or not at all. */
+/* Computed from a single pod, so it is only written together with minMember. */
 #define MIN_RESOURCES "minResources"
 
-/* What depends on the size of the workload. */
+/* The fields that depend on the size of the workload. */
 static const char *const followed[] = {"minMember", "minSubGroup", "subGroups", "minTaskMember",
                                        MIN_RESOURCES};
 
@@ -49,7 +49,7 @@ json_t *created_podgroup_object(const struct dialect *dialect, const char *versi
                      owner_reference(&group->owner), "spec", spec);
 }
 
-/* What was written last; NULL: never, or somebody has made the annotation unreadable. */
+/* The fields that muster wrote last; NULL: the annotation is missing or invalid. */
 static json_t *last_made(const json_t *object)
 {
     const char *text = field_peek(object, "metadata", "annotations", CREATED_SPEC_ANNOTATION, NULL);
@@ -71,7 +71,7 @@ static bool same(const json_t *a, const json_t *b)
     return a == b || (a && b && json_equal(a, b));
 }
 
-/* What turns `now` into `want` in a merge patch: members that are gone are null there. */
+/* The merge patch that turns `now` into `want`. In it, null removes a member. */
 static json_t *replacement(const json_t *now, json_t *want)
 {
     if (!want)
@@ -90,7 +90,7 @@ static json_t *replacement(const json_t *now, json_t *want)
     return patch;
 }
 
-/* The fields of the spec to be written; `last` becomes what is then written last. */
+/* The fields of the spec to write. Updates `last` to the state after the patch. */
 static json_t *spec_patch(const json_t *now, const json_t *want, json_t *last)
 {
     json_t *patch = json_object();
@@ -100,7 +100,7 @@ static json_t *spec_patch(const json_t *now, const json_t *want, json_t *last)
         json_t *should = json_object_get(want, field), *was = json_object_get(last, field);
         if (!same(is, was) || same(was, should))
             continue;
-        /* Members ask for different amounts, and it would be another's each time. */
+        /* Members can request different amounts, which alone must not change the PodGroup. */
         if (strcmp(field, MIN_RESOURCES) == 0 && !json_object_get(patch, "minMember"))
             continue;
         json_object_set_new(patch, field, replacement(is, should));
@@ -112,7 +112,8 @@ static json_t *spec_patch(const json_t *now, const json_t *want, json_t *last)
     return patch;
 }
 
-/* The owner references with this one; NULL: it is there, or there are enough. */
+/* A copy of the owner references with this owner added. NULL: it is already one of them, or there
+ * are CREATED_PODGROUP_MAX_OWNERS. */
 static json_t *with_owner(const json_t *object, const struct workload_ref *owner)
 {
     const json_t *list = json_object_get(json_object_get(object, "metadata"), "ownerReferences");
@@ -135,8 +136,8 @@ char *created_podgroup_dispute(const json_t *object, const struct dialect *diale
     const json_t *says = json_object_get(want, "minMember");
     if (!was || same(was, says))
         return NULL;
-    return xasprintf("annotation " WORKLOAD_MIN_MEMBER " says %" JSON_INTEGER_FORMAT
-                     ", and that of the pods before it said %" JSON_INTEGER_FORMAT
+    return xasprintf("annotation " WORKLOAD_MIN_MEMBER " is %" JSON_INTEGER_FORMAT
+                     ", but on earlier pods it is %" JSON_INTEGER_FORMAT
                      "; write the same number on each pod of PodGroup %s",
                      json_integer_value(says), json_integer_value(was), group->name);
 }
@@ -166,7 +167,7 @@ json_t *created_podgroup_patch(const json_t *object, const struct dialect *diale
     return json_pack("{s:o, s:O}", "metadata", metadata, "spec", spec);
 }
 
-/* Puts a label or an annotation into the metadata of a patch. */
+/* Adds a label or an annotation to the metadata of a patch. */
 static void put_key(json_t *metadata, const struct dialect_key *key, const char *value)
 {
     const char *map = key->kind == KEY_LABEL ? "labels" : "annotations";

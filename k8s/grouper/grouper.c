@@ -8,13 +8,13 @@
 #define RETRY    (2 * USEC_PER_SEC)
 #define LOOK     (15 * USEC_PER_SEC)
 #define PATIENCE (30 * USEC_PER_SEC)
-/* Objects that events were sent about. */
+/* How many objects with events are remembered. */
 #define MAX_REPORTED 4096
-/* Each pod of an owner may have a sentence of its own: another event only after so many times the
- * patience. */
+/* The pods of an owner can have different problems. An event with another text about the same
+ * object is sent only after this multiple of the patience. */
 #define TOLD_AGAIN 20
 
-/* ---- complaints ---- */
+/* ---- events about failures ---- */
 
 /* The last event about an object. */
 struct reported {
@@ -22,8 +22,8 @@ struct reported {
     char text[];
 };
 
-/* Something about this object went wrong for long: an event says so, once, and what else there is
- * to say later. */
+/* Logs and sends an event about an object whose PodGroup could not be created for a long time. The
+ * same text is sent only once, and another text only later. */
 static void complain(struct grouper *g, const char *ns, const struct workload_ref *about,
                      const char *text)
 {
@@ -40,7 +40,7 @@ static void complain(struct grouper *g, const char *ns, const struct workload_re
     reported->at = now;
     strcpy(reported->text, text);
     free(map_set(&g->reported, about->uid, reported));
-    log_warning("a PodGroup cannot be created", "namespace", ns, "kind", about->kind, "name",
+    log_warning("Could not create a PodGroup", "namespace", ns, "kind", about->kind, "name",
                 about->name, "error", text, NULL);
     writer_take(g->o.writer,
                 write_request_event(&(struct write_request_about){.api_version = about->api_version,
@@ -48,7 +48,7 @@ static void complain(struct grouper *g, const char *ns, const struct workload_re
                                                                   .ns = ns,
                                                                   .name = about->name,
                                                                   .uid = about->uid},
-                                    "PodGroupNotCreated", text));
+                                    WRITER_EVENT_PODGROUP_NOT_CREATED, text));
     writer_pump(g->o.writer);
 }
 
@@ -83,7 +83,7 @@ static void ungrouped_free(struct ungrouped_pod *n)
     free(n);
 }
 
-/* It is none of ours any more. */
+/* Stops handling the pod. */
 static void dismiss(struct ungrouped_pod *n)
 {
     struct grouper *g = n->walk.g;
@@ -94,7 +94,7 @@ static void dismiss(struct ungrouped_pod *n)
     grouper_pump_soon(g);
 }
 
-/* Shows the pod with what is known of it now. */
+/* Passes the pod on, with its current awaits_group. */
 static void show(struct ungrouped_pod *n, json_t *pod)
 {
     struct grouper *g = n->walk.g;
@@ -109,7 +109,7 @@ static void show_again(struct ungrouped_pod *n)
     show(n, pod);
 }
 
-/* What owns the pod, or the pod itself; borrowed. */
+/* The object for the event: the pod's first owner, or else the pod. Borrowed. */
 static bool culprit(const json_t *pod, struct workload_ref *ret)
 {
     static char version[] = "v1", kind[] = "Pod";
@@ -166,14 +166,14 @@ static void ungrouped_found(struct owner_walk *s, const struct workload_group *g
     struct grouper *g = s->g;
     const struct dialect *d = dialect_of_objects(group->api_group);
     if (!d || !grouper_is_ready(g, d)) {
-        owner_walk_park(s); /* until they are listed */
+        owner_walk_park(s); /* until the PodGroups of this dialect are listed */
         return;
     }
     if (!podgroups_served(g->o.groups, d->api_group)) {
-        cleanup_free char *why = xasprintf(
-            "PodGroups of %s are not served; install their CRD, or set podGroupDialect to one that "
-            "is",
-            d->api_group);
+        cleanup_free char *why =
+            xasprintf("the API server does not serve PodGroups of %s; install their CRD, or set "
+                      "podGroupDialect to a dialect that it serves",
+                      d->api_group);
         owner_walk_park(s);
         ungrouped_stuck(s, why);
         return;
@@ -222,13 +222,13 @@ static void link_failed(struct ungrouped_pod *n, const struct client_reply *repl
     api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "link");
     bool forbidden = client_reply_unauthorized(reply);
     if (forbidden && !g->link_forbidden)
-        log_error("the API server does not let muster link pods to the PodGroups it makes; grant "
-                  "the missing rule",
+        log_error("The API server does not let muster link pods to the PodGroups that it creates; "
+                  "grant the missing rule",
                   "rule", "patch pods", "error", err.text, NULL);
     g->link_forbidden = forbidden;
-    cleanup_free char *why = forbidden
-                                 ? xstrdup("it may not be linked to it: grant muster patch of pods")
-                                 : xasprintf("it cannot be linked to it: %s", err.text);
+    cleanup_free char *why =
+        forbidden ? xstrdup("muster may not link the pod: grant muster patch of pods")
+                  : xasprintf("muster cannot link the pod: %s", err.text);
     ungrouped_stuck(&n->walk, why);
     background_call_retry(&n->link, g->o.retry, GROUPER_MOST);
 }
@@ -246,13 +246,13 @@ static void link_done(struct background_call *e, const struct client_reply *repl
         owner_walk_end(&n->walk);
         show(n, pod);
     } else if (!reply->error && (reply->status == 404 || reply->status == 409)) {
-        dismiss(n); /* gone, or another one under its name: the watch will show it */
+        dismiss(n); /* the pod is gone, or a new pod has its name: the watch will show it */
     } else {
         link_failed(n, reply);
     }
 }
 
-/* ---- what the watch shows ---- */
+/* ---- objects from the watch ---- */
 
 static struct ungrouped_pod *ungrouped_new(struct grouper *g, const struct gang_pod_facts *f)
 {
@@ -275,7 +275,7 @@ static struct ungrouped_pod *ungrouped_new(struct grouper *g, const struct gang_
     return n;
 }
 
-/* About 3 kB: as text, for the tree takes ten times that. */
+/* The pod as text of about 3 kB. A tree would take ten times as much. */
 static char *pod_text(const json_t *pod)
 {
     cleanup_json json_t *copy = json_copy((json_t *)(uintptr_t)pod);
@@ -299,10 +299,10 @@ void grouper_overlay(struct grouper *g, json_t *pod)
     const struct dialect *d = dialect_of_objects(n->group.api_group);
     cleanup_json json_t *link = created_podgroup_link(d, n->uid, n->group.name, n->role);
     json_object_update_recursive(pod, link);
-    g->showing = n; /* what follows is our own word */
+    g->showing = n; /* grouper_pod() must not take this link for one from the watch */
 }
 
-/* A pod that is linked, or needs no PodGroup. */
+/* Handles a pod that has a link or needs no PodGroup. */
 static void take_settled(struct grouper *g, struct ungrouped_pod *n, const struct gang_pod_facts *f)
 {
     if (n && n != g->showing)
@@ -311,6 +311,7 @@ static void take_settled(struct grouper *g, struct ungrouped_pod *n, const struc
         created_podgroup_member(g, &f->group, f->name);
 }
 
+/* Handles a pod that needs, or may need, a PodGroup. */
 static void take_newcomer(struct grouper *g, struct ungrouped_pod *n, const json_t *pod,
                           struct gang_pod_facts *f)
 {

@@ -2,20 +2,21 @@
 /*
  * grouper.h - creates PodGroups for pods that have none.
  *
- * For each pod that workload_wants_podgroup() selects, the grouper reads the owners up to the top
- * one (owner_cache.h), asks workload_group() for the PodGroup, creates it if none of that name
- * exists, and links the pod to it by a label or an annotation, as a user would. Until then the
- * pod's facts say that it waits (awaits_group), so that it is never scheduled on its own. Only
- * what is written to the API counts: a pod is a member once its link is written, and after a
- * restart muster finds everything as it was.
+ * For each pod that workload_wants_podgroup() selects, the grouper does the following:
+ *   1. It reads the owners of the pod up to the top one (owner_cache.h).
+ *   2. It gets the PodGroup from workload_group(), and creates it if it does not exist.
+ *   3. It links the pod to the PodGroup with a label or an annotation, as a user would.
  *
- * PodGroups created here (created_podgroup.h) are owned by the top owner: garbage collection
- * deletes them with it, and they follow its size. A PodGroup that a user deletes is created again
- * only when a new pod needs it. Pods that were bound without a link are left alone.
+ * Until the link is written, awaits_group in the pod's facts keeps the pod from being scheduled on
+ * its own. All state is in API objects, so a restarted muster continues where it stopped.
  *
- * What the watches show goes through grouper_overlay(), decoding, grouper_pod() and so on; nothing
- * is sent inside these. API thread. All functions but grouper_new() accept NULL: no PodGroups are
- * created.
+ * The top owner owns the PodGroups created here (created_podgroup.h). Garbage collection deletes
+ * them with the owner, and they follow its size. If a user deletes a PodGroup, the grouper creates
+ * it again only for a new pod. It does not change pods that were bound without a link.
+ *
+ * Objects from the watches go through grouper_overlay(), decoding, grouper_pod() and the functions
+ * below them. These functions send nothing. All functions belong to the API thread. All except
+ * grouper_new() accept NULL, which stands for a muster that creates no PodGroups.
  */
 #ifndef MUSTER_K8S_GROUPER_GROUPER_H
 #define MUSTER_K8S_GROUPER_GROUPER_H
@@ -27,33 +28,35 @@
 struct grouper;
 
 struct grouper_options {
-    const struct workload_rules *rules; /* all borrowed */
+    const struct workload_rules *rules; /* all pointers are borrowed */
     struct client *client;
     struct podgroups *groups;
     struct writer *writer;
     struct api_metrics *metrics;
-    /* Shows a pod as if the watch had shown it; borrows the object. */
+    /* Passes a pod on as if it came from the watch. Borrows the object. */
     void (*show)(void *arg, json_t *pod);
     void *arg;
     /* 0: the defaults (2 s, 15 s, 30 s). */
-    usec_t retry;    /* first pause after a failed call */
-    usec_t look;     /* what cannot be done is looked at again so often */
-    usec_t patience; /* then an event says so */
+    usec_t retry;    /* first pause after a failed request */
+    usec_t look;     /* how often blocked work is tried again */
+    usec_t patience; /* muster sends an event after a pod has waited this long in vain */
 };
 
 struct grouper *grouper_new(const struct grouper_options *options);
-/* Before writer_free(). */
+/* Call it before writer_free(). Returns NULL. */
 struct grouper *grouper_free(struct grouper *g);
 
-/* Before a pod is decoded: adds the link that was written and that the watch has not shown yet. */
+/* Call it before a pod is decoded. Adds the pod's link if muster has written it and the watch has
+ * not shown it yet. */
 void grouper_overlay(struct grouper *g, json_t *pod);
-/* After it was decoded: says in its facts what it waits for. */
+/* Call it after the pod was decoded. Sets awaits_group in the facts of a pod without a PodGroup. */
 void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *facts);
 void grouper_pod_gone(struct grouper *g, const char *ns, const char *name);
-/* After podgroups_set(), after podgroups_gone(). */
+/* Call it after podgroups_set(). */
 void grouper_group(struct grouper *g, const struct gang_ref *ref, const json_t *object);
+/* Call it after podgroups_gone(). */
 void grouper_group_gone(struct grouper *g, const struct gang_ref *ref);
-/* Whether what there is of this dialect is known: it is listed, or not served. */
+/* ready: all PodGroups of this dialect are known, because they are listed or not served. */
 void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups that muster creates, and updates as their owners change. */
+/* Creates PodGroups, and updates them when their owners change. */
 #include <inttypes.h>
 
 #include "base/log.h"
@@ -7,9 +7,9 @@
 #include "k8s/encoding/kube_json.h"
 #include "k8s/grouper/grouper_internal.h"
 
-/* One that was created and that the watch does not show by then is gone again. */
+/* If the watch has not shown a created PodGroup after this time, the PodGroup is gone again. */
 #define SHOWN_BY (30 * USEC_PER_SEC)
-/* By then the watch has shown what somebody else has written. */
+/* After a conflict, the watch shows the other writer's version within this time. */
 #define CONFLICT_PAUSE (200 * USEC_PER_MSEC)
 /* Linked pods remembered before the PodGroups are listed. */
 #define MAX_SAMPLES 100000
@@ -30,7 +30,7 @@ static struct created_podgroup *created_podgroup_new(struct grouper *g, const st
     struct created_podgroup *m = xcalloc(1, sizeof *m);
     m->g = g;
     m->dialect = d;
-    m->key = podgroups_key(ref);
+    m->key = gang_ref_key(ref);
     m->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
     list_init(&m->dead);
     list_init(&m->ungrouped);
@@ -43,13 +43,13 @@ static struct created_podgroup *created_podgroup_new(struct grouper *g, const st
     m->walk.none = refresh_none;
     m->walk.stuck = refresh_stuck;
     map_set(&g->created, m->key, m);
-    grouper_look_later(g); /* it may never be there */
+    grouper_look_later(g); /* it may never be created */
     return m;
 }
 
 static struct created_podgroup *find(const struct grouper *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     return map_get(&g->created, key);
 }
 
@@ -89,7 +89,7 @@ static void unfollow(struct created_podgroup *m)
     m->followed = false;
 }
 
-/* Changes of its owner are reported from now on. Not while a watch delivers data. */
+/* Starts to follow the owner. Must not be called while a watch delivers data. */
 static void follow(struct created_podgroup *m)
 {
     const struct grouper *g = m->g;
@@ -111,7 +111,7 @@ static void forget(struct created_podgroup *m)
     grouper_pump_soon(g);
 }
 
-/* Once nothing stands in the way of sending. */
+/* Follows and refreshes the PodGroup at the next pump, when requests may be sent. */
 static void learn_soon(struct created_podgroup *m)
 {
     if (!list_empty(&m->dead))
@@ -140,7 +140,7 @@ static void created_podgroup_send(struct background_call *e)
 {
     struct created_podgroup *m = CONTAINER_OF(e, struct created_podgroup, background_call);
     const struct podgroups_served *served = podgroups_served(m->g->o.groups, m->ref.api_group);
-    /* Those who needed it may have left meanwhile. */
+    /* The pods that needed it may be gone. */
     if (!m->write || !served || (!m->there && list_empty(&m->ungrouped))) {
         json_decref(STEAL(m->write));
         requeue_ungrouped(m);
@@ -173,9 +173,8 @@ static void is_there(struct created_podgroup *m)
     grouper_look_later(m->g);
 }
 
-/* Created by somebody else, or by muster before a restart: used as it is. Its owner is learnt from
- * it.
- */
+/* The PodGroup was created by another writer, or by muster before a restart. muster uses it as it
+ * is, and gets the owner from the object. */
 static void is_there_already(struct created_podgroup *m)
 {
     unfollow(m);
@@ -188,7 +187,7 @@ static void created(struct created_podgroup *m)
     struct grouper *g = m->g;
     cleanup_free char *name = xasprintf("%s/%s", m->ref.ns, m->ref.name);
     api_metrics_count(g->o.metrics, "podgroups_created_total", "dialect", m->dialect->name);
-    log_info("PodGroup created", "podgroup", name, "dialect", m->dialect->name, "owner", m->owner,
+    log_info("Created a PodGroup", "podgroup", name, "dialect", m->dialect->name, "owner", m->owner,
              NULL);
     g->make_forbidden = false;
     is_there(m);
@@ -202,23 +201,25 @@ static char *why_not(struct created_podgroup *m, const struct client_reply *repl
     client_reply_error(reply, &err);
     bool forbidden = client_reply_unauthorized(reply);
     if (forbidden && !g->make_forbidden)
-        log_error("the API server does not let muster create PodGroups; grant the missing rule",
+        log_error("The API server does not let muster create PodGroups; grant the missing rule",
                   "rule", "create and patch podgroups", "group", m->ref.api_group, "error",
                   err.text, NULL);
     g->make_forbidden = forbidden;
     return forbidden
-               ? xasprintf("muster may not create it: grant create of podgroups in API group %s",
+               ? xasprintf("muster may not create it: grant muster create of podgroups in API "
+                           "group %s",
                            m->ref.api_group)
                : xasprintf("PodGroup %s/%s: %s", m->ref.ns, m->ref.name, err.text);
 }
 
-/* A conflict of something else that the server writes with it: a ResourceQuota. */
+/* "Conflict" is temporary: the API server also updates a ResourceQuota, and that can conflict. */
 static bool is_temporary(const struct client_reply *r)
 {
     return r->error || r->status == 429 || r->status >= 500 || client_reply_is(r, "Conflict");
 }
 
-/* What is temporary is tried again as it is; else those who need it say again what they need. */
+/* After a temporary failure, sends the same object again. Else the walks of the waiting pods run
+ * again and determine the PodGroup anew. */
 static void not_created(struct created_podgroup *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
@@ -245,7 +246,8 @@ static bool is_another(const struct client_reply *r)
     return !r->error && (r->status == 404 || r->status == 409);
 }
 
-/* It is another by now, or gone: then it is looked at as it is shown next. */
+/* Plans another update. After a conflict, or if the PodGroup is gone, it uses the next version that
+ * the watch shows. */
 static void not_patched(struct created_podgroup *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
@@ -256,16 +258,15 @@ static void not_patched(struct created_podgroup *m, const struct client_reply *r
         cleanup_free char *why = why_not(m, reply);
         api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
         if (!m->complained)
-            log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
-                        NULL);
+            log_warning("Could not update a PodGroup", "podgroup", m->key, "error", why, NULL);
         m->complained = true;
-        m->not_before = usec_now() + pause / 2; /* the pause is at least that */
+        m->not_before = usec_now() + pause / 2; /* the shortest pause, see client_backoff() */
     }
     if (m->n_samples && m->read.state == BACKGROUND_CALL_IDLE)
         background_call_retry(&m->read, pause, GROUPER_MOST);
 }
 
-/* Another version than the patch was for is known. */
+/* Whether the watch has shown another version than the patch was made for. */
 static bool is_shown_anew(const struct created_podgroup *m)
 {
     const json_t *seen = podgroups_seen(m->g->o.groups, &m->ref, usec_now());
@@ -282,7 +283,8 @@ static void patched(struct created_podgroup *m, const struct client_reply *reply
     if (object) {
         m->vain = 0;
         m->complained = false;
-        log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
+        log_info("Updated a PodGroup after its owner changed", "podgroup", m->key, "owner",
+                 m->owner, NULL);
         podgroups_written(g->o.groups, &m->ref, object, usec_now());
         json_decref(object);
         if (m->stale)
@@ -309,7 +311,7 @@ static void created_podgroup_done(struct background_call *e, const struct client
         patched(m, reply);
 }
 
-/* ---- what ungrouped pods need ---- */
+/* ---- needed by ungrouped pods ---- */
 
 static bool is_busy(const struct created_podgroup *m)
 {
@@ -327,8 +329,8 @@ static void set_owner(struct created_podgroup *m, const struct workload_ref *top
     m->owner = xasprintf("%s %s/%s", top->kind, m->ref.ns, top->name);
 }
 
-/* Brings it up to date. False: not now; or a pod that is to be among its owners has to wait until
- * it is. */
+/* Updates the PodGroup if it differs. False: a write is in flight, or the pod must become an owner
+ * of the PodGroup first. */
 static bool update(struct created_podgroup *m, const json_t *seen,
                    const struct workload_group *group)
 {
@@ -394,7 +396,7 @@ enum created_podgroup_state created_podgroup_need(struct ungrouped_pod *n, const
         json_decref(m->write);
         m->write = created_podgroup_object(d, served->version, ref->ns, group);
         set_owner(m, &group->owner);
-        follow(m); /* its owner may change before it is created */
+        follow(m); /* the owner can change before the PodGroup is created */
         background_call_enqueue(&m->background_call);
     }
     return created_podgroup_wait(m, n, ret_why);
@@ -439,7 +441,7 @@ static void add_sample(struct created_podgroup *m, const char *pod)
         m->samples[m->n_samples++] = xstrdup(pod);
 }
 
-/* The one that was asked for is no member any more: the next one. */
+/* The first sample is no longer a member. Continues with the next one. */
 static void drop_sample(struct created_podgroup *m)
 {
     free(m->samples[0]);
@@ -472,15 +474,15 @@ static void refresh_found(struct owner_walk *s, const struct workload_group *gro
     owner_walk_end(s);
     bool ours = str_eq(group->name, m->ref.name);
     if (!seen || (ours && !update(m, seen, group)))
-        m->stale = true; /* until it is shown, or written */
-    else if (m->stale)   /* its owner has changed again meanwhile */
+        m->stale = true; /* until it is shown or written */
+    else if (m->stale)   /* the owner has changed again in the meantime */
         learn_soon(m);
 }
 
 static void refresh_none(struct owner_walk *s)
 {
     struct created_podgroup *m = CONTAINER_OF(s, struct created_podgroup, walk);
-    owner_walk_end(s); /* its owner wants none any more: the PodGroup stays as it is */
+    owner_walk_end(s); /* the owner needs no PodGroup any more: keep it unchanged */
     if (m->stale)
         learn_soon(m);
 }
@@ -489,12 +491,12 @@ static void refresh_stuck(struct owner_walk *s, const char *why)
 {
     struct created_podgroup *m = CONTAINER_OF(s, struct created_podgroup, walk);
     bool unread = !list_empty(&s->wait.link);
-    (void)why; /* pods that need it say so */
+    (void)why; /* shown on the pods that need the PodGroup */
     owner_walk_end(s);
     if (unread) {
         m->stale = true;
         grouper_look_later(s->g);
-    } else if (m->stale) { /* a mistake of the owner is reported when the owner changes */
+    } else if (m->stale) { /* the owner was invalid, and has changed again in the meantime */
         learn_soon(m);
     }
 }
@@ -524,12 +526,12 @@ void created_podgroup_owner_changed(void *arg, const char *uid)
     }
 }
 
-/* ---- what the watch shows ---- */
+/* ---- objects from the watch ---- */
 
 void created_podgroup_member(struct grouper *g, const struct gang_ref *ref, const char *pod)
 {
     const struct dialect *d = dialect_of_objects(ref->api_group);
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     struct created_podgroup *m = map_get(&g->created, key);
     if (!m) {
         if (d && !grouper_is_ready(g, d) && map_count(&g->samples) < MAX_SAMPLES)
@@ -549,7 +551,7 @@ void created_podgroups_listed(struct grouper *g, const struct dialect *dialect)
             free(map_remove(&g->samples, e->key));
 }
 
-/* One that was created before muster started. */
+/* Starts to follow a PodGroup that muster created before it was restarted. */
 static void recognise(struct created_podgroup *m, const json_t *object)
 {
     struct workload_ref owner;
@@ -600,7 +602,7 @@ bool created_podgroups_sweep(struct grouper *g)
             continue;
         }
         if (idle)
-            requeue_ungrouped(m); /* they may have waited for what nobody has shown */
+            requeue_ungrouped(m); /* they may wait for a version that the watch did not show */
         if (m->stale)
             learn_soon(m);
         more = more || m->stale || !m->there || m->there_since || !list_empty(&m->ungrouped);

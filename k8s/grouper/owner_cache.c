@@ -11,58 +11,58 @@
 
 #define READ_TIMEOUT (15 * USEC_PER_SEC)
 #define MAX_BODY     ((size_t)4 << 20)
-/* Of a kind or a UID, which the API server does not bound in references. */
+/* Longest kind or UID in an owner reference, where the API server sets no limit. */
 #define MAX_WORD    128
 #define RETRY_FIRST (2 * USEC_PER_SEC)
 #define RETRY_MOST  (60 * USEC_PER_SEC)
-/* Unused ones are forgotten; what changed since is then read anew. */
+/* An owner that was not used for this long is dropped. */
 #define KEEP  (10 * USEC_PER_SEC)
 #define SWEEP (5 * USEC_PER_SEC)
-/* So long all pods of an owner share what was read, where no watch shows its changes. */
+/* How long an object may be used after it was read, if no watch shows its changes. */
 #define FRESH (3 * USEC_PER_SEC)
 
 /* A kind of owners. */
 struct kind {
     struct owner_cache *all;
     char *api_version, *name;
-    char *ns;               /* of the first owner of it, for which it is looked up */
-    char *plural;           /* NULL: not known yet */
-    bool namespaced;        /* its objects are in their pods' namespace */
-    char *why;              /* it cannot be found out; NULL: nothing went wrong */
-    enum owner_state state; /* with why */
+    char *ns;               /* namespace of its first owner, for the queue of background calls */
+    char *plural;           /* resource name; NULL: unknown yet */
+    bool namespaced;        /* its objects are in the namespaces of their pods */
+    char *why;              /* why the last discovery failed; NULL: it did not */
+    enum owner_state state; /* set together with `why` */
     struct background_call discover;
-    struct list owners; /* that wait for it */
+    struct list owners; /* owners that wait for the plural */
     char *path, *rule;  /* of the watch */
     struct watch *watch;
-    size_t refs;    /* owners of this kind that are remembered */
-    bool wanted;    /* some are followed: it is watched once its plural is known */
-    bool forbidden; /* logged */
+    size_t refs;    /* number of owners of this kind in the cache */
+    bool wanted;    /* some are followed: watch it once its plural is known */
+    bool forbidden; /* the missing right was logged */
 };
 
 struct owner {
     struct owner_cache *all;
     char *key, *uid, *ns, *name;
     struct kind *kind;
-    json_t *object;         /* NULL: not read */
-    char *why;              /* it could not be read; NULL: nothing went wrong */
-    enum owner_state state; /* with why */
+    json_t *object;         /* NULL: not read yet */
+    char *why;              /* why the last read failed; NULL: it did not */
+    enum owner_state state; /* set together with `why` */
     usec_t used, read_at;
     struct background_call read;
-    struct list in_kind; /* while its kind is found out */
-    struct list waits;
+    struct list in_kind; /* in kind->owners until the plural is known */
+    struct list waits;   /* of struct owner_wait */
 };
 
-/* Owners whose changes are reported. */
+/* An owner whose changes are reported. */
 struct followed {
-    size_t count;
-    uint64_t mark; /* of what it was last; 0: never seen */
+    size_t count;  /* of owner_cache_follow() */
+    uint64_t mark; /* mark_of() its last known version; 0: unknown */
 };
 
 struct owner_cache {
     struct owner_cache_options o;
     struct map kinds;    /* "apiVersion/Kind" -> struct kind */
     struct map owners;   /* owner_key() -> struct owner */
-    struct map followed; /* uid -> struct followed */
+    struct map followed; /* UID -> struct followed */
     struct client_timer sweep;
 };
 
@@ -202,7 +202,7 @@ static struct kind *kind_of(struct owner_cache *o, const char *ns, const struct 
     return k;
 }
 
-/* Whether somebody still has a use for knowing what it is. */
+/* Whether the plural is still needed. */
 static bool is_waited_for(const struct kind *k)
 {
     list_for_each (w, &k->owners, struct owner, in_kind)
@@ -228,7 +228,7 @@ static void discover_send(struct background_call *e)
                                                      .max_body = MAX_BODY});
 }
 
-/* The resource of that kind in an APIResourceList; subresources have a slash in their names. */
+/* The resource of this kind in an APIResourceList. Names with a slash are subresources. */
 static const json_t *find_resource(const json_t *list, const char *kind)
 {
     const json_t *resources = json_object_get(list, "resources");
@@ -263,7 +263,7 @@ static void set_why(char **why, char *text)
     *why = text;
 }
 
-/* Asking again at once would not help. */
+/* OWNER_DENIED: an immediate retry would not help. */
 static enum owner_state state_of(const struct client_reply *reply)
 {
     bool denied = !reply->error && (reply->status == 403 || reply->status == 404);
@@ -282,10 +282,12 @@ static void discover_done(struct background_call *e, const struct client_reply *
         k->namespaced = json_is_true(json_object_get(r, "namespaced"));
         set_why(&k->why, NULL);
     } else if (client_ok(reply) || (!reply->error && reply->status == 404)) {
-        set_why(&k->why, xasprintf("kind %s of %s is not served", k->name, k->api_version));
+        set_why(&k->why,
+                xasprintf("the API server does not serve kind %s of %s", k->name, k->api_version));
     } else {
         client_reply_error(reply, &err);
-        set_why(&k->why, xasprintf("%s cannot be asked for: %s", k->api_version, err.text));
+        set_why(&k->why,
+                xasprintf("the resources of %s cannot be read: %s", k->api_version, err.text));
     }
     k->state = state_of(reply);
     list_for_each_safe (w, &k->owners, struct owner, in_kind) {
@@ -307,7 +309,7 @@ static void discover_done(struct background_call *e, const struct client_reply *
 static void read_send(struct background_call *e)
 {
     const struct owner *w = CONTAINER_OF(e, struct owner, read);
-    if (list_empty(&w->waits)) { /* those who asked have left */
+    if (list_empty(&w->waits)) { /* the owner is no longer needed */
         background_call_skip(e);
         return;
     }
@@ -329,7 +331,7 @@ static void read_send(struct background_call *e)
                                                      .max_body = MAX_BODY});
 }
 
-/* Takes out what is long and of no use to a rule. */
+/* Removes long fields that no rule reads. */
 static void trim(json_t *object)
 {
     json_t *metadata = json_object_get(object, "metadata");
@@ -349,11 +351,12 @@ static char *read_failed(const struct owner *w, const struct client_reply *reply
         return xasprintf("%s %s/%s cannot be read: %s", k->name, w->ns, w->name, err.text);
     cleanup_free char *resource = resource_words(k);
     if (!k->forbidden)
-        log_error("the API server does not let muster read what owns pods; grant the missing rule",
+        log_error("The API server does not let muster read the owners of pods; grant the missing "
+                  "rule",
                   "rule", resource, "verbs", "get, list, watch", "error", err.text, NULL);
     k->forbidden = true;
-    return xasprintf("%s %s/%s may not be read: grant muster get, list and watch of %s", k->name,
-                     w->ns, w->name, resource);
+    return xasprintf("muster may not read %s %s/%s: grant muster get, list and watch of %s",
+                     k->name, w->ns, w->name, resource);
 }
 
 static json_int_t generation(const json_t *object)
@@ -370,7 +373,7 @@ static void remember(struct owner *w, json_t *object)
     tell(w);
 }
 
-/* The reply is no object, only a part of one (`bad`), or another. */
+/* Why the reply is unusable: it has no object, only a part of one (`bad`), or another object. */
 static char *why_not(const struct owner *w, const struct client_reply *reply, const json_t *object,
                      const struct err *bad)
 {
@@ -378,7 +381,7 @@ static char *why_not(const struct owner *w, const struct client_reply *reply, co
         return read_failed(w, reply);
     if (bad->code != ERR_NONE)
         return xasprintf("%s %s/%s cannot be read: %s", w->kind->name, w->ns, w->name, bad->text);
-    return xasprintf("%s %s/%s was deleted and created anew", w->kind->name, w->ns, w->name);
+    return xasprintf("%s %s/%s was deleted and created again", w->kind->name, w->ns, w->name);
 }
 
 static void read_done(struct background_call *e, const struct client_reply *reply)
@@ -391,7 +394,7 @@ static void read_done(struct background_call *e, const struct client_reply *repl
         str_eq(field_peek(object, "metadata", "uid", NULL), w->uid)) {
         w->kind->forbidden = false;
         trim(object);
-        /* Meanwhile the watch may have shown one, which is newer then. */
+        /* The watch may have shown a newer version in the meantime. */
         if (!w->object || !w->kind->watch || generation(object) > generation(w->object))
             remember(w, object);
         return;
@@ -402,7 +405,8 @@ static void read_done(struct background_call *e, const struct client_reply *repl
     tell(w);
 }
 
-/* All that a reference says: who knows the UID of somebody else's object does not get it. */
+/* The key contains the whole reference, so that knowing the UID of an object in another namespace
+ * is not enough to read the object. */
 static char *owner_key(const char *ns, const char *api_version, const char *kind, const char *name,
                        const char *uid)
 {
@@ -431,8 +435,9 @@ static struct owner *owner_new(struct owner_cache *o, const char *ns,
 }
 
 /*
- * The API server takes almost any text in an owner reference, but decodes a path before it takes it
- * apart ("..%2F" leads elsewhere): what can be no name is not asked for.
+ * Whether s can be a segment of a path. The API server accepts almost any text in an owner
+ * reference, but decodes a path before it splits it ("..%2F" leads to another path). So muster does
+ * not request names that no object can have.
  */
 static bool is_segment(const char *s, size_t len)
 {
@@ -483,7 +488,7 @@ enum owner_state owner_cache_find(struct owner_cache *o, const char *ns,
 
 /* ---- following ---- */
 
-/* Changes when the spec (which has a generation), labels or annotations do; never 0. */
+/* A digest of the generation (which changes with the spec), labels and annotations; never 0. */
 static uint64_t mark_of(const json_t *object)
 {
     static const char *const parts[] = {"generation", "labels", "annotations"};
@@ -523,7 +528,7 @@ static int on_object(void *arg, json_t *object, struct err *err)
     return 0;
 }
 
-/* Garbage collection takes its PodGroup, which ends the following. */
+/* Garbage collection deletes the PodGroup, and muster then stops following the owner. */
 static void on_gone(void *arg, const char *ns, const char *name)
 {
     (void)arg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a pod up its owners, step by step; helpers for pods and PodGroups alike. */
+/* Owner walks: from a pod up to its owners, step by step. Also helpers of the grouper. */
 #include "k8s/encoding/kube_field.h"
 #include "k8s/grouper/grouper_internal.h"
 
-/* Pods looked at before the network has its turn again. */
+/* How many walks run before the next network events are handled. */
 #define AT_ONCE 32
 
-/* ---- when to go on ---- */
+/* ---- timers ---- */
 
 void grouper_pump_soon(struct grouper *g)
 {
@@ -19,7 +19,7 @@ void grouper_look_later(struct grouper *g)
         client_timer_set(g->o.client, &g->look, usec_now() + g->o.look);
 }
 
-/* ---- what is listed ---- */
+/* ---- dialects that are listed ---- */
 
 static size_t index_of(const struct dialect *dialect)
 {
@@ -109,18 +109,18 @@ void owner_walks_unpark(struct grouper *g)
         owner_walk_again(CONTAINER_OF(g->stuck.next, struct owner_walk, link));
 }
 
-/* ---- the way up ---- */
+/* ---- the chain of owners ---- */
 
-/* From the pod up. */
 struct way {
-    const json_t *chain[WORKLOAD_MAX_CHAIN + 1]; /* one more than there may be */
+    /* From the pod up to the top owner. One entry more than allowed, to detect a longer chain. */
+    const json_t *chain[WORKLOAD_MAX_CHAIN + 1];
     size_t n;
-    json_t *reference; /* the last one, where it is no more than that; owned */
+    json_t *reference; /* the last entry, if it is made from a reference; owned */
 };
 
 enum climbed { WAY_WHOLE, WAY_WAITS, WAY_ALONE };
 
-/* A kind that has no rule but the default one: the reference to it says enough. */
+/* Only the default rule applies to this kind, and it needs no more than the owner reference. */
 static bool needs_no_object(const struct workload_rules *rules, const struct workload_ref *ref)
 {
     return !workload_plural(ref->api_version, ref->kind) &&
@@ -139,7 +139,8 @@ static enum climbed owner_unknown(struct owner_walk *s, struct way *way, enum ow
     const struct workload_rules *rules = s->g->o.rules;
     if (state == OWNER_COMING)
         return WAY_WAITS;
-    /* An owner that cannot be read asks for nothing; where the pod itself does, it waits. */
+    /* An owner that muster may not read cannot request a PodGroup for its pods. But if the pod
+     * itself requests one, it waits until the owner can be read. */
     if (state == OWNER_DENIED && workload_wants_podgroup(rules, way->chain[0]) == WORKLOAD_OWNER)
         return WAY_ALONE;
     bool can_be = !list_empty(&s->wait.link);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h - the cluster as the loop sees it: facts come from it, effects go to it.
+ * cluster.h - the cluster as server/loop sees it. Facts come from it, and effects go to it.
  *
- * Two implementations: k8s/kube_cluster.c talks to a kube-apiserver (own thread, events may be
- * posted at any time), simulator/built_in_cluster.c is a cluster in memory (no thread, events are
- * posted from advance() and apply(); its own driver asks the verbs as a kube-scheduler would).
+ * There are two implementations:
+ *   - k8s/kube_cluster.c talks to a kube-apiserver. It has its own thread and posts events at any
+ *     time.
+ *   - simulator/built_in_cluster.c is a cluster in memory. It has no thread and posts events only
+ *     from advance() and apply(). Its driver calls the verbs as kube-scheduler would.
  *
- * All functions are called by the thread that owns the core. `post` moves the event: the callee
- * owns it afterwards (and calls gang_event_done on it). `post` of an api cluster is called from
- * its thread and must be thread-safe.
+ * Only the thread that owns the core calls these functions. post() moves the event: the callee
+ * owns it afterwards and calls gang_event_done() on it. kube_cluster.c calls post() from its own
+ * thread, so post() must be thread-safe.
  */
 #ifndef MUSTER_K8S_INTERFACE_CLUSTER_H
 #define MUSTER_K8S_INTERFACE_CLUSTER_H
@@ -26,19 +28,19 @@ struct cluster_sink {
 
 struct cluster_ops {
     /*
-     * Carries out a BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL, STATUS or EVENT effect; copies
-     * what it needs and returns at once. BIND and READ_POD are answered by an event. The built-in
-     * cluster also takes the REPLY_* effects of calls it asked itself (their ids have CLUSTER_CALL
-     * set).
+     * Carries out a BIND, READ_POD, NOMINATE, UNGATE, EVICT, STATUS, QUEUE_STATUS, EVENT or
+     * PATCH_CONDITION effect. Copies what it needs and returns at once. An event reports the result
+     * of a BIND or READ_POD. The built-in cluster also takes the REPLY_* effects of its own calls,
+     * whose ids have CLUSTER_CALL set.
      */
     void (*apply)(struct cluster *c, usec_t now, const struct gang_effect *effect);
     /* Does what is due at `now`. */
     void (*advance)(struct cluster *c, usec_t now);
-    /* When it wants advance() at the latest; USEC_NEVER: never. */
+    /* The latest time of the next advance(); USEC_NEVER: none is needed. */
     usec_t (*next)(const struct cluster *c);
-    /* Ends writes already queued (bounded by `deadline`), stops its thread, frees everything. */
+    /* Finishes queued writes until `deadline`, stops the thread and frees everything. */
     void (*close)(struct cluster *c, usec_t deadline);
-    /* Appends its metrics in Prometheus text form; may be NULL. */
+    /* Appends the metrics in the Prometheus text format; may be NULL. */
     void (*metrics)(struct cluster *c, struct buf *out);
 };
 
@@ -46,7 +48,7 @@ struct cluster {
     const struct cluster_ops *ops;
 };
 
-/* Calls asked by the cluster itself (the driver of the built-in one), not over HTTP. */
+/* Set in the id of a call that the built-in cluster's driver makes, instead of an HTTP client. */
 #define CLUSTER_CALL (UINT64_C(1) << 63)
 
 #endif

@@ -2,6 +2,7 @@
 #include "k8s/list_watch/api_discovery.h"
 
 #include "base/log.h"
+#include "gang/facts.h"
 #include "k8s/encoding/kube_field.h"
 
 #define ASK_FIRST   (2 * USEC_PER_SEC)
@@ -11,15 +12,15 @@
 
 struct api_discovery {
     struct client *client;
-    const struct dialect *dialect;
+    struct api_resource resource;
     api_discovery_fn *found;
     void *arg;
     struct client_call *call;
     struct client_timer timer;
-    size_t at;                /* version asked about */
-    int absences;             /* in a row */
-    int failures;             /* in a row */
-    bool not_served_reported; /* to the caller */
+    size_t at;                /* index of the version in question, in dialect->versions */
+    int absences;             /* "not served" answers in a row */
+    int failures;             /* failed requests in a row */
+    bool not_served_reported; /* the caller knows that they are not served */
 };
 
 static void ask(void *arg);
@@ -45,11 +46,12 @@ static void failed(struct api_discovery *d, const struct client_reply *reply)
     struct err err;
     client_reply_error(reply, &err);
     if (d->failures == 0)
-        log_warning("cannot find out which PodGroups are served, trying again", "dialect",
-                    d->dialect->name, "error", err.text, NULL);
+        log_warning("Could not find out whether the API server serves a resource, retrying",
+                    "resource", d->resource.plural, "apiGroup", d->resource.api_group, "error",
+                    err.text, NULL);
     ask_later(d, d->failures++, RETRY_FIRST);
-    if (!reply->error && reply->status == 403 &&
-        !d->not_served_reported) { /* what may not be read is not there */
+    /* Continue without PodGroups that muster may not read. */
+    if (!reply->error && reply->status == 403 && !d->not_served_reported) {
         d->not_served_reported = true;
         d->found(d->arg, /* version= */ NULL, /* status_subresource= */ false);
     }
@@ -74,12 +76,13 @@ static void on_answer(void *arg, const struct client_reply *reply)
     }
     d->failures = 0;
     cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, NULL);
-    const char *version = d->dialect->versions[d->at];
-    if (client_ok(reply) && has_resource(list, "podgroups")) {
+    cleanup_free char *status = xasprintf("%s/status", d->resource.plural);
+    const char *version = d->resource.versions[d->at];
+    if (client_ok(reply) && has_resource(list, d->resource.plural)) {
         d->at = 0;
         d->absences = 0;
-        d->found(d->arg, version, has_resource(list, "podgroups/status"));
-    } else if (d->dialect->versions[++d->at]) {
+        d->found(d->arg, version, has_resource(list, status));
+    } else if (d->resource.versions[++d->at]) {
         ask(d);
     } else {
         not_served(d);
@@ -90,7 +93,7 @@ static void ask(void *arg)
 {
     struct api_discovery *d = arg;
     cleanup_free char *path =
-        xasprintf("/apis/%s/%s", d->dialect->api_group, d->dialect->versions[d->at]);
+        xasprintf("/apis/%s/%s", d->resource.api_group, d->resource.versions[d->at]);
     d->call = client_send(d->client, &(struct client_request){.verb = "get",
                                                               .resource = "apis",
                                                               .method = "GET",
@@ -100,11 +103,11 @@ static void ask(void *arg)
                                                               .arg = d});
 }
 
-struct api_discovery *api_discovery_start(struct client *c, const struct dialect *dialect,
+struct api_discovery *api_discovery_start(struct client *c, const struct api_resource *resource,
                                           api_discovery_fn *found, void *arg)
 {
     struct api_discovery *d = xcalloc(1, sizeof *d);
-    *d = (struct api_discovery){.client = c, .dialect = dialect, .found = found, .arg = arg};
+    *d = (struct api_discovery){.client = c, .resource = *resource, .found = found, .arg = arg};
     d->timer = (struct client_timer){.fire = ask, .arg = d};
     ask(d);
     return d;
@@ -112,7 +115,7 @@ struct api_discovery *api_discovery_start(struct client *c, const struct dialect
 
 void api_discovery_again(struct api_discovery *d)
 {
-    d->not_served_reported = true; /* the caller knows */
+    d->not_served_reported = true;
     ask_later(d, d->absences++, ASK_FIRST);
 }
 
@@ -127,13 +130,13 @@ struct api_discovery *api_discovery_free(struct api_discovery *d)
     return NULL;
 }
 
-/* ---- policies ---- */
+/* ---- MutatingAdmissionPolicy ---- */
 
 struct gate_policy_check {
     struct client *client;
     struct client_call *call;
     struct client_timer timer;
-    int failures; /* in a row */
+    int failures; /* failed requests in a row */
 };
 
 static void policies_failed(struct gate_policy_check *p, const struct client_reply *reply)
@@ -141,8 +144,8 @@ static void policies_failed(struct gate_policy_check *p, const struct client_rep
     struct err err;
     client_reply_error(reply, &err);
     if (p->failures == 0)
-        log_warning("gates.enabled: cannot find out whether this API server has "
-                    "MutatingAdmissionPolicy, trying again",
+        log_warning("gates.enabled is true, but muster could not find out whether this API server "
+                    "has MutatingAdmissionPolicy, retrying",
                     "error", err.text, NULL);
     client_timer_set(p->client, &p->timer,
                      usec_now() + client_backoff(p->client, p->failures++, RETRY_FIRST, ASK_MOST));
@@ -158,11 +161,10 @@ static void on_policies(void *arg, const struct client_reply *reply)
     }
     cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, NULL);
     if (!has_resource(list, "mutatingadmissionpolicies"))
-        log_warning(
-            "gates.enabled: this API server has no MutatingAdmissionPolicy (Kubernetes 1.36 "
-            "or newer has it): no pod gets the scheduling gate, only those wait behind it "
-            "that are created with it",
-            "gate", GANG_GATE, NULL);
+        log_warning("gates.enabled is true, but this API server has no MutatingAdmissionPolicy, "
+                    "which needs Kubernetes 1.36 or later. Only pods that are created with the "
+                    "scheduling gate wait behind it",
+                    "gate", GANG_GATE, NULL);
 }
 
 static void ask_policies(void *arg)

@@ -5,28 +5,28 @@
 #include "base/map.h"
 #include "k8s/decode/decode_internal.h"
 
-/* Set by the scheduler in PreBind: provision the volume for this node. Source: k8s.io/kubernetes
- * v1.36 component-helpers/storage/volume AnnSelectedNode. */
+/* kube-scheduler sets it in PreBind. It asks to provision the volume for this node. Source:
+ * k8s.io/kubernetes v1.36 component-helpers/storage/volume AnnSelectedNode. */
 #define SELECTED_NODE "volume.kubernetes.io/selected-node"
 
 struct volume {
     char *name;
-    json_t *required; /* a NodeSelector that decodes; NULL: any node, or not known */
+    json_t *required; /* a valid NodeSelector; NULL: any node, or the volume is unknown */
     struct list claims;
 };
 
 struct claim {
     char *ns, *name;
-    char *selected;        /* while it is not bound */
-    struct volume *volume; /* that it is bound to */
+    char *selected;        /* node for which it is being prepared; NULL once it is bound */
+    struct volume *volume; /* bound to this volume; NULL: not bound */
     struct list in_volume;
-    char *posted; /* what was posted last, in words; NULL: nothing is known */
+    char *posted; /* text form of what was posted last; NULL: nothing */
 };
 
 struct claim_topology {
     struct cluster_sink sink;
     struct map claims;  /* "ns/name" -> struct claim */
-    struct map volumes; /* name -> struct volume; lives while it has claims or limits */
+    struct map volumes; /* name -> struct volume; kept while it has claims or node affinity */
 };
 
 struct claim_topology *claim_topology_new(const struct cluster_sink *sink)
@@ -89,7 +89,7 @@ static void volume_sweep(struct claim_topology *c, struct volume *v)
     volume_free(v);
 }
 
-/* ---- what is posted ---- */
+/* ---- posting ---- */
 
 static json_t *limits(const struct claim *k)
 {
@@ -104,11 +104,11 @@ static struct gang_claim_facts *facts_of(const struct claim *k)
     f->selected = xstrdup_null(k->selected);
     f->bound = k->volume != NULL;
     f->limited = limits(k) != NULL;
-    decode_node_terms(limits(k), &f->terms, &f->n_terms, NULL); /* decoded before: it cannot fail */
+    decode_node_terms(limits(k), &f->terms, &f->n_terms, NULL); /* check_terms() has accepted it */
     return f;
 }
 
-/* NULL: nothing is known. */
+/* NULL: there is nothing to post. */
 static char *in_words(const struct claim *k)
 {
     if (k->selected)
@@ -147,7 +147,7 @@ static struct claim *claim_get(struct claim_topology *c, const char *ns, const c
     return k;
 }
 
-/* Also when it exists, but says nothing about nodes: then `gone` is false. */
+/* `gone` is false if the claim exists, but does not limit the nodes. */
 static void claim_drop(struct claim_topology *c, const char *ns, const char *name, bool gone)
 {
     cleanup_free char *key = xasprintf("%s/%s", ns, name);
@@ -180,10 +180,10 @@ static void claim_bind(struct claim_topology *c, struct claim *k, const char *vo
         volume_sweep(c, before);
 }
 
-/* No object has a longer name. */
+/* The longest name that an object can have. */
 #define MAX_NAME 253
 
-/* A string that may be absent, null, empty, or no name: then NULL. */
+/* NULL if the string is absent, null, empty, or too long for a name. */
 static int read_name(const json_t *object, const char *key, const char **ret, struct err *err)
 {
     if (json_value_string(json_object_get(object, key), key, ret, err) < 0)
@@ -214,7 +214,7 @@ int claim_topology_set(struct claim_topology *c, const json_t *claim, struct err
     struct claim *k = claim_get(c, meta.ns, meta.name);
     claim_bind(c, k, volume);
     free(k->selected);
-    k->selected = volume ? NULL : xstrdup(selected); /* bound: the volume says where it is */
+    k->selected = volume ? NULL : xstrdup(selected); /* once bound, the volume decides */
     tell(c, k);
     return 0;
 }
@@ -234,7 +234,7 @@ struct gang_claim_facts *claim_topology_facts(const struct claim_topology *c, co
 
 /* ---- volumes ---- */
 
-/* Takes the reference. */
+/* Takes ownership of `required`. */
 static void volume_limit(struct claim_topology *c, const char *name, json_t *required)
 {
     if (!required && !map_get(&c->volumes, name))

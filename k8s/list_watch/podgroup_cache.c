@@ -5,80 +5,56 @@
 
 #include "base/map.h"
 #include "k8s/encoding/kube_field.h"
+#include "k8s/list_watch/seen_object.h"
 
-/* By then the watch has shown our own write, or something newer. */
-#define WRITTEN_MAX_AGE (5 * USEC_PER_SEC)
-
-/* A CRD may be replaced by one that has the field. */
+/* muster then tries the field again: a new version of the CRD may have it. */
 #define DROPPED_AGE (300 * USEC_PER_SEC)
 
-/* A writer who has set a field back so often in that time gets his way for as long. */
+/* After MAX_CONTESTS changes by another writer, each within CONTEST_AGE of the one before, muster
+ * does not write the field for CONTEST_AGE. */
 #define MAX_CONTESTS 5
 #define CONTEST_AGE  (600 * USEC_PER_SEC)
 
-#define MAX_DIALECTS 16
-#define MAX_DROPPED  8
-
-/* An object as text: the tree of one that is made for it takes eighty times that. */
-struct stored {
-    char *text; /* NULL: there is none */
-    char *version;
-};
+#define MAX_DROPPED 8
 
 struct group {
-    struct stored seen;    /* from the watch */
-    struct stored written; /* from a reply, until the watch has caught up */
-    usec_t written_at;
+    struct seen_object seen;
     char *owners;
-    json_t *ours; /* fields of the status as we wrote them last, without times */
-    json_t *left; /* fields that are another writer's for now; NULL: none */
-    int contests;
-    usec_t contested_at; /* the last time */
+    json_t *ours;        /* the status fields that muster wrote last, without times */
+    json_t *left;        /* fields that muster leaves to another writer for now; NULL: none */
+    int contests;        /* recent changes of muster's fields by another writer */
+    usec_t contested_at; /* time of the last such change */
 };
 
-/* A field that the server does not keep. */
+/* A field that the API server does not store. */
 struct dropped {
     char field[PODGROUPS_FIELD];
     usec_t at;
 };
 
 struct podgroups {
-    struct podgroups_served served[MAX_DIALECTS]; /* as in dialects[] */
-    struct dropped dropped[MAX_DIALECTS][MAX_DROPPED];
+    struct podgroups_served *served; /* in the order of dialects[] */
+    struct dropped (*dropped)[MAX_DROPPED];
     size_t n_served;
-    struct map groups; /* key -> struct group */
-    json_t *shown;     /* what podgroups_seen() gave last */
+    struct map groups; /* gang_ref_key() -> struct group */
+    json_t *shown;     /* the last return value of podgroups_seen() */
 };
 
 struct podgroups *podgroups_new(void)
 {
     struct podgroups *g = xcalloc(1, sizeof *g);
-    while (dialects[g->n_served] && g->n_served < MAX_DIALECTS) {
-        g->served[g->n_served].dialect = dialects[g->n_served];
+    while (dialects[g->n_served])
         g->n_served++;
-    }
+    g->served = xcalloc(g->n_served, sizeof *g->served);
+    g->dropped = xcalloc(g->n_served, sizeof *g->dropped);
+    for (size_t i = 0; i < g->n_served; i++)
+        g->served[i].dialect = dialects[i];
     return g;
-}
-
-static void stored_done(struct stored *s)
-{
-    free(STEAL(s->text));
-    free(STEAL(s->version));
-}
-
-/* Without what is long and of no use to a dialect. */
-static void store(struct stored *s, json_t *object)
-{
-    stored_done(s);
-    json_object_del(json_object_get(object, "metadata"), "managedFields");
-    s->text = json_dumps(object, JSON_COMPACT);
-    s->version = xstrdup_null(field_peek(object, "metadata", "resourceVersion", NULL));
 }
 
 static void group_free(struct group *one)
 {
-    stored_done(&one->seen);
-    stored_done(&one->written);
+    seen_object_done(&one->seen);
     json_decref(one->ours);
     json_decref(one->left);
     free(one->owners);
@@ -93,6 +69,8 @@ struct podgroups *podgroups_free(struct podgroups *g)
         group_free(e->value);
     map_done(&g->groups);
     json_decref(g->shown);
+    free(g->served);
+    free(g->dropped);
     free(g);
     return NULL;
 }
@@ -117,39 +95,28 @@ const struct podgroups_served *podgroups_served(const struct podgroups *g, const
     return NULL;
 }
 
-char *podgroups_key(const struct gang_ref *ref)
-{
-    return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
-}
-
 void podgroups_set(struct podgroups *g, const struct gang_ref *ref, json_t *object)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     struct group *one = map_get(&g->groups, key);
     if (!one) {
         one = xcalloc(1, sizeof *one);
         map_set(&g->groups, key, one);
     }
-    store(&one->seen, object);
-    if (str_eq(one->written.version, one->seen.version))
-        stored_done(&one->written);
+    seen_object_set(&one->seen, object);
 }
 
 void podgroups_written(struct podgroups *g, const struct gang_ref *ref, json_t *object, usec_t now)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     struct group *one = map_get(&g->groups, key);
-    if (!one)
-        return;
-    store(&one->written, object);
-    one->written_at = now;
-    if (str_eq(one->written.version, one->seen.version))
-        stored_done(&one->written); /* the watch was faster */
+    if (one)
+        seen_object_written(&one->seen, object, now);
 }
 
 void podgroups_gone(struct podgroups *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     struct group *one = map_remove(&g->groups, key);
     if (one)
         group_free(one);
@@ -157,20 +124,18 @@ void podgroups_gone(struct podgroups *g, const struct gang_ref *ref)
 
 const json_t *podgroups_seen(struct podgroups *g, const struct gang_ref *ref, usec_t now)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     struct group *one = map_get(&g->groups, key);
     if (!one)
         return NULL;
-    if (one->written.text && now - one->written_at > WRITTEN_MAX_AGE)
-        stored_done(&one->written);
     json_decref(g->shown);
-    g->shown = json_loads(one->written.text ? one->written.text : one->seen.text, 0, NULL);
+    g->shown = seen_object_load(&one->seen, now);
     return g->shown;
 }
 
 static struct group *find(const struct podgroups *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = podgroups_key(ref);
+    cleanup_free char *key = gang_ref_key(ref);
     return map_get(&g->groups, key);
 }
 
@@ -187,9 +152,9 @@ const char *podgroups_owners(const struct podgroups *g, const struct gang_ref *r
     return one ? one->owners : NULL;
 }
 
-/* ---- what is of no use to write ---- */
+/* ---- fields that muster does not write ---- */
 
-/* The fields that the server drops in this API. */
+/* The fields of this dialect that the API server drops. */
 static struct dropped *dropped_of(struct podgroups *g, const struct gang_ref *ref)
 {
     for (size_t i = 0; i < g->n_served; i++)
@@ -216,7 +181,7 @@ static void note_dropped(struct dropped *list, const char *field, usec_t now)
     d->at = now;
 }
 
-/* A copy without what is new each time it is written. */
+/* A copy of a list of conditions, without the fields that differ in each write. */
 static json_t *without_times(const json_t *value)
 {
     json_t *copy = json_deep_copy(value);
@@ -234,7 +199,8 @@ static bool same_as_ours(const struct group *one, const char *field, const json_
     return ours && json_equal(ours, plain);
 }
 
-/* Whether a field that is to be written is as we wrote it before: then somebody has set it back. */
+/* Counts a contest if muster would write a field with the value that it wrote last: another writer
+ * has then changed the field. True: there were too many. */
 static bool note_contest(struct group *one, const json_t *status, usec_t now,
                          char field[PODGROUPS_FIELD])
 {

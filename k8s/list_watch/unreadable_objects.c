@@ -4,9 +4,9 @@
 #include "base/log.h"
 
 #define PERIOD (60 * USEC_PER_SEC)
-#define NAMED  10 /* in a period */
+#define NAMED  10 /* log lines in a period */
 
-/* By changes: two kinds of owners may have the same plural. */
+/* Changes the gauge by a difference, because two kinds of owners can have the same plural. */
 static void change(struct unreadable_objects *u, int64_t by)
 {
     u->now = (size_t)((int64_t)u->now + by);
@@ -17,7 +17,7 @@ static void on_end_of_period(void *arg)
 {
     struct unreadable_objects *u = arg;
     if (u->added)
-        log_error("more objects cannot be read, or only in part", "resource", u->resource, "more",
+        log_error("More objects could not be read completely", "resource", u->resource, "more",
                   log_int(u->added), "now", log_int(u->now), NULL);
     u->named = 0;
     u->added = 0;
@@ -51,9 +51,9 @@ void unreadable_objects_add(struct unreadable_objects *u, const char *object, bo
         return;
     }
     u->named++;
-    log_error(in_part ? "an object is read in part" : "an object cannot be read and is left out",
-              "resource", u->resource, "object", object ? object : "without a name", "error",
-              why->text, NULL);
+    log_error(
+        in_part ? "Could read only a part of an object" : "Could not read an object, ignoring it",
+        "resource", u->resource, "object", object ? object : "(no name)", "error", why->text, NULL);
 }
 
 void unreadable_objects_remove(struct unreadable_objects *u)

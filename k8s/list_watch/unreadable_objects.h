@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unreadable_objects.h - reports the objects of one kind that cannot be decoded, or only in part.
+ * unreadable_objects.h - reports the objects of one kind that muster cannot read, or only in part.
  *
- * Each is logged once: call unreadable_objects_add() when it becomes unreadable and
- * unreadable_objects_remove() when it is readable again, replaced, or gone. A tenant can create
- * thousands, so each minute only the first ten are named; a line at the end of the minute counts
- * the rest. The metrics muster_unreadable_objects and muster_watch_errors_total follow. Belongs to
- * the client's thread.
+ * Call unreadable_objects_add() when an object becomes unreadable, and unreadable_objects_remove()
+ * when it is readable again, replaced, or gone. Each unreadable object is logged once. A tenant can
+ * create thousands of them, so the log names only the first ten of each minute. A line at the end
+ * of the minute counts the others. The metric muster_unreadable_objects counts all objects with a
+ * name. Belongs to the client's thread.
  */
 #ifndef MUSTER_K8S_LIST_WATCH_UNREADABLE_OBJECTS_H
 #define MUSTER_K8S_LIST_WATCH_UNREADABLE_OBJECTS_H
@@ -18,19 +18,19 @@ struct unreadable_objects {
     struct api_metrics *metrics;
     const char *resource; /* constant */
     usec_t period;
-    size_t now;   /* that many there are */
-    int named;    /* in this period */
-    size_t added; /* in this period, and not named */
+    size_t now;   /* how many objects are unreadable now */
+    int named;    /* log lines in this period */
+    size_t added; /* objects of this period that the log does not name */
     struct client_timer end_of_period;
 };
 
-/* period 0: a minute. */
+/* period 0: one minute. */
 void unreadable_objects_begin(struct unreadable_objects *u, struct client *c,
                               struct api_metrics *metrics, const char *resource, usec_t period);
 void unreadable_objects_end(struct unreadable_objects *u);
 
-/* One more, "namespace/name"; NULL: it has no name, and nobody will remove it. Not in_part: it is
- * left out. */
+/* `object` is "namespace/name". NULL: the object has no name; do not remove it later. in_part:
+ * muster uses what it could read; else it ignores the object. */
 void unreadable_objects_add(struct unreadable_objects *u, const char *object, bool in_part,
                             const struct err *why);
 void unreadable_objects_remove(struct unreadable_objects *u);

@@ -14,24 +14,24 @@
 #define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
 #define BACKOFF_MOST    (30 * USEC_PER_SEC)
 #define PAGE_TIMEOUT    (60 * USEC_PER_SEC)
-#define HEALTHY         (10 * USEC_PER_SEC) /* a watch that lived so long was no failure */
-#define TIMEOUT_SECONDS 290                 /* up to twice that, at random */
-#define PAGE_JSON       500                 /* a page of JSON is a tree of ten times its size */
+#define HEALTHY         (10 * USEC_PER_SEC) /* a watch that lasted this long did not fail */
+#define TIMEOUT_SECONDS 290                 /* the real timeout is random: up to twice this */
+#define PAGE_JSON       500                 /* JSON takes about three times the bytes */
 #define PAGE_PROTO      2000
-#define FRAME_HEAD      4 /* a frame of a protobuf watch begins with its length */
-/* How often a watch that is behind is looked at, and how long one that was answered may take to
- * send what came before. */
+#define FRAME_HEAD      4 /* bytes of the length before each frame of a protobuf watch */
+/* How often a watch that is behind is checked, and how long the API server may take to send the
+ * missed events after it has answered. */
 #define CATCH_UP (500 * USEC_PER_MSEC)
-/* kube-apiserver sends a bookmark a minute. */
+/* kube-apiserver sends about one bookmark a minute. */
 #define MAX_PAUSE (75 * USEC_PER_SEC)
 
-/* There is one for each object of the cluster, so it is small: versions and UIDs are only compared,
- * and digests of them will do; the name is the key. */
+/* Kept small, because there is one for each object of the cluster. Versions and UIDs are only
+ * compared, so digests are enough. */
 struct known {
-    uint64_t version, uid;
-    uint32_t seen; /* number of the list that had it last */
-    bool given;    /* set() took it */
-    bool unread;   /* it cannot be read */
+    uint64_t version, uid; /* digests */
+    uint32_t seen;         /* number of the last list that contained it */
+    bool given;            /* set() or unread() took it */
+    bool unread;           /* it cannot be read, or only in part */
 };
 
 struct watch {
@@ -44,31 +44,31 @@ struct watch {
 
     struct client_call *call;
     struct client_timer retry, silence, look;
-    bool watching; /* `call` is the watch */
-    bool answered; /* it was when it was looked at last */
+    bool watching; /* `call` is a watch request, not a list */
+    bool answered; /* at the last check, the API server had answered the watch request */
     bool behind;
-    bool relist; /* what comes after the pause is a list */
+    bool relist; /* after the pause, list again instead of watching */
     bool was_synced;
-    bool warned;    /* 403 was logged */
+    bool warned;    /* a 403 was logged */
     bool troubled;  /* another failure was logged */
     int failures;   /* in a row */
-    usec_t started; /* of the watch under way */
-    usec_t heard;   /* when it last said something */
+    usec_t started; /* start of the current watch request */
+    usec_t heard;   /* when data last arrived */
 
-    int page;    /* asked for; shrinks when pages are too large */
-    bool shrunk; /* it did: it does not grow again */
+    int page;    /* number of objects to request; shrinks when a page is too large */
+    bool shrunk; /* the page has shrunk and must not grow again */
     uint32_t list_number;
-    char *token;        /* continue */
-    char *version;      /* from where to watch */
-    struct buf line;    /* or frame, that has begun to arrive */
-    bool begun, framed; /* the watch said something; in protobuf */
-    struct err broken;  /* why the stream was cut off by us */
+    char *token;        /* metadata.continue of the list */
+    char *version;      /* resourceVersion from which to watch */
+    struct buf line;    /* the incomplete line or frame at the end of the data */
+    bool begun, framed; /* data has arrived; it is protobuf */
+    struct err broken;  /* why muster ended the watch request */
 };
 
 static void list_page(struct watch *w);
 static void watch_begin(struct watch *w);
 
-/* ---- what is known ---- */
+/* ---- known objects ---- */
 
 static char *key_of(const char *ns, const char *name)
 {
@@ -98,7 +98,7 @@ static void forget(struct watch *w, const char *key, struct known *k)
     free(map_remove(&w->known, key));
 }
 
-/* Where every object ends up that cannot be read, or only in part: it costs itself alone. */
+/* Reports an object that cannot be read, or only in part. */
 static void note_unread(struct watch *w, const char *key, struct known *k, const struct err *why)
 {
     api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
@@ -107,7 +107,7 @@ static void note_unread(struct watch *w, const char *key, struct known *k, const
     k->unread = true;
 }
 
-/* `bad` says why only a part of the object is here; NULL: it is whole. */
+/* `bad` is set if `object` is only the readable part of an object; NULL: it is complete. */
 static void give(struct watch *w, const char *key, struct known *k, json_t *object,
                  const struct err *bad)
 {
@@ -116,7 +116,7 @@ static void give(struct watch *w, const char *key, struct known *k, json_t *obje
             : w->o.unread ? w->o.unread(w->o.arg, object, bad)
                           : -1;
     if (r < 0)
-        take_back(w, key, k); /* what it was before is not there any more */
+        take_back(w, key, k); /* its earlier version no longer exists */
     else
         k->given = true;
     if (r == 0)
@@ -150,7 +150,8 @@ static int identify(const json_t *object, struct identity *id, struct err *err)
     if (!id->uid)
         id->uid = "";
     if (!id->name || !id->version)
-        return err_set(err, ERR_INVALID, "an object without metadata.name or resourceVersion");
+        return err_set(err, ERR_INVALID,
+                       "an object has no metadata.name or no metadata.resourceVersion");
     return 0;
 }
 
@@ -167,7 +168,7 @@ static int take_object(struct watch *w, json_t *object, const struct err *bad, s
     if (!is_new && k->version == version)
         return 0;
     if (!is_new && k->uid != uid) {
-        /* Deleted and created anew while we did not look. */
+        /* It was deleted and created again while no watch was open. */
         take_back(w, key, k);
         readable(w, k);
     }
@@ -221,7 +222,7 @@ static void pause_then(struct watch *w, bool relist)
     client_timer_set(w->client, &w->retry, usec_now() + pause);
 }
 
-/* Once per trouble; recovered() ends it. */
+/* Logs a warning for the first failure, and debug lines until recovered(). */
 static void complain(struct watch *w, const char *what, const struct err *err)
 {
     if (!w->troubled)
@@ -234,12 +235,12 @@ static void complain(struct watch *w, const char *what, const struct err *err)
 static void recovered(struct watch *w)
 {
     if (w->troubled)
-        log_info("watch works again", "resource", w->o.resource, NULL);
+        log_info("The watch works again", "resource", w->o.resource, NULL);
     w->troubled = false;
     w->failures = 0;
 }
 
-/* ---- how old it is ---- */
+/* ---- falling behind ---- */
 
 static void tell_behind(struct watch *w, bool behind)
 {
@@ -264,7 +265,7 @@ static void on_look(void *arg)
     look_again(w, w->behind ? now + CATCH_UP : due);
 }
 
-/* It has only just begun, or has ended. */
+/* Called when a watch request begins or ends. */
 static void fall_behind(struct watch *w)
 {
     w->answered = false;
@@ -287,16 +288,16 @@ static void list_failed(struct watch *w, const struct client_reply *reply)
         w->o.missing(w->o.arg);
     } else if (!reply->error && reply->status == 403) {
         if (!w->warned)
-            log_error("the API server does not let muster read; grant the missing rule", "rule",
-                      w->rule, "error", err.text, NULL);
+            log_error("The API server does not let muster read objects; grant the missing rule",
+                      "rule", w->rule, "error", err.text, NULL);
         w->warned = true;
         if (w->o.forbidden)
             w->o.forbidden(w->o.arg);
         pause_then(w, /* relist= */ true);
     } else {
-        /* A continue token that has expired is no failure of the server. */
+        /* An expired continue token (410) is not a failure of the API server. */
         if (reply->error || reply->status != 410)
-            complain(w, "list failed, trying again", &err);
+            complain(w, "List failed, retrying", &err);
         pause_then(w, /* relist= */ true);
     }
 }
@@ -315,7 +316,7 @@ static void list_complete(struct watch *w)
     sweep(w);
     api_metrics_count(w->metrics, "watch_lists_total", "resource", w->o.resource);
     if (w->warned)
-        log_info("the API server lets muster read now", "resource", w->o.resource, NULL);
+        log_info("The API server now lets muster read objects", "resource", w->o.resource, NULL);
     w->warned = false;
     if (!w->was_synced) {
         w->was_synced = true;
@@ -324,7 +325,7 @@ static void list_complete(struct watch *w)
     watch_begin(w);
 }
 
-/* What a list says of itself: where to watch from, and whether more is to come. */
+/* Reads the metadata of a page: the version from which to watch, and the continue token. */
 static int take_list_meta(struct watch *w, const json_t *meta, struct err *err)
 {
     const char *version = field_peek(meta, "resourceVersion", NULL);
@@ -336,7 +337,7 @@ static int take_list_meta(struct watch *w, const json_t *meta, struct err *err)
     return 0;
 }
 
-/* What has no name, or is no object at all, cannot be told from others: it is passed over. */
+/* Skips and reports an item that is not an object or has no name. */
 static void take_item(struct watch *w, json_t *item, const struct err *bad)
 {
     struct err err;
@@ -358,7 +359,7 @@ static int read_page(struct watch *w, const struct client_reply *reply, struct e
               : kube_json_list_begin(&lines, reply->body, reply->len, err);
     if (!meta || take_list_meta(w, meta, err) < 0)
         return -1;
-    json_t *item; /* one tree at a time: that of a page may be a hundred times its size */
+    json_t *item; /* one tree at a time: a tree can be a hundred times the size of its text */
     while ((item = proto ? kube_protobuf_list_next(&frames, w->o.proto, err)
                          : kube_json_list_next(&lines, err)) != NULL) {
         take_item(w, item, err->code == ERR_NONE ? NULL : err);
@@ -377,7 +378,7 @@ static void on_list(void *arg, const struct client_reply *reply)
     }
     struct err err;
     if (read_page(w, reply, &err) < 0) {
-        complain(w, "list failed, trying again", &err);
+        complain(w, "List failed, retrying", &err);
         pause_then(w, /* relist= */ true);
     } else if (w->token) {
         list_page(w);
@@ -418,8 +419,8 @@ static void list_page(struct watch *w)
 static int take_bookmark(struct watch *w, const json_t *object, struct err *err)
 {
     if (!field_peek(object, "metadata", "resourceVersion", NULL))
-        return err_set(err, ERR_INVALID, "a BOOKMARK without resourceVersion");
-    (void)w; /* the version is taken for every event */
+        return err_set(err, ERR_INVALID, "a BOOKMARK event has no metadata.resourceVersion");
+    (void)w; /* take_line() stores the version of every event */
     return 0;
 }
 
@@ -436,12 +437,12 @@ static int take_line(struct watch *w, const char *line, size_t len, struct err *
     const char *type = field_peek(event, "type", NULL);
     json_t *object = json_object_get(event, "object");
     if (!type || !json_is_object(object))
-        return err_set(err, ERR_INVALID, "a line of the watch is not an event");
+        return err_set(err, ERR_INVALID, "the watch sent something that is not an event");
     if (str_eq(type, "ERROR")) {
         const char *message = field_peek(object, "message", NULL);
         bool expired = json_integer_value(json_object_get(object, "code")) == 410;
         return err_set(err, expired ? ERR_NOT_FOUND : ERR_UNAVAILABLE, "%s",
-                       message ? message : "error event");
+                       message ? message : "the watch sent an ERROR event without a message");
     }
     int r;
     if (str_eq(type, "ADDED") || str_eq(type, "MODIFIED"))
@@ -451,7 +452,7 @@ static int take_line(struct watch *w, const char *line, size_t len, struct err *
     else if (str_eq(type, "BOOKMARK"))
         r = take_bookmark(w, object, err);
     else
-        return err_set(err, ERR_INVALID, "unknown type of event \"%.40s\"", type);
+        return err_set(err, ERR_INVALID, "the watch sent an event of unknown type \"%.40s\"", type);
     if (r < 0)
         return -1;
     set_text(&w->version, field_peek(object, "metadata", "resourceVersion", NULL));
@@ -466,11 +467,12 @@ static bool cut_off(struct watch *w)
 
 static bool too_long(struct watch *w)
 {
-    err_set(&w->broken, ERR_INVALID, "a line of the watch is longer than %zu bytes", w->o.max_line);
+    err_set(&w->broken, ERR_INVALID, "the watch sent an event of more than %zu bytes",
+            w->o.max_line);
     return cut_off(w);
 }
 
-/* An event is there as a whole. */
+/* Takes a complete event. */
 static bool take_whole(struct watch *w, const char *line, size_t len)
 {
     if (len > 0 && take_line(w, line, len, &w->broken) < 0)
@@ -482,7 +484,7 @@ static bool take_whole(struct watch *w, const char *line, size_t len)
     return true;
 }
 
-/* JSON, an event a line. */
+/* JSON: one event on each line. */
 static bool take_lines(struct watch *w, const char *data, size_t len)
 {
     while (len > 0) {
@@ -503,7 +505,7 @@ static bool take_lines(struct watch *w, const char *data, size_t len)
     return true;
 }
 
-/* How long the frame is that has begun to arrive, with its head; 0: that is not known yet. */
+/* The length of the frame that is arriving, with its head; 0: not known yet. */
 static size_t frame_length(const struct watch *w)
 {
     const unsigned char *p = (const unsigned char *)w->line.data;
@@ -512,7 +514,7 @@ static size_t frame_length(const struct watch *w)
     return FRAME_HEAD + ((size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3]);
 }
 
-/* Protobuf, each event behind its length. */
+/* Protobuf: each event follows its length. */
 static bool take_frames(struct watch *w, const char *data, size_t len)
 {
     while (len > 0) {
@@ -551,9 +553,9 @@ static void on_watch_done(void *arg, const struct client_reply *reply)
     api_metrics_count(w->metrics, "watch_restarts_total", "resource", w->o.resource);
     struct err err;
     if (w->broken.code != ERR_NONE) {
-        /* What the stream said cannot be trusted: read everything again. */
+        /* The watch may have lost events, so list all objects again. */
         if (w->broken.code != ERR_NOT_FOUND)
-            complain(w, "watch broken off, reading the list again", &w->broken);
+            complain(w, "Watch failed, listing again", &w->broken);
         pause_then(w, /* relist= */ true);
     } else if (reply->status == 200) {
         if (usec_now() - w->started >= HEALTHY)
@@ -568,8 +570,8 @@ static void on_watch_done(void *arg, const struct client_reply *reply)
         bool answered = !reply->error && reply->status >= 400 && reply->status < 500;
         client_reply_error(reply, &err);
         if (reply->status != 410)
-            complain(w, "watch failed, trying again", &err);
-        /* 404 and 403 are judged by the list. */
+            complain(w, "Watch failed, retrying", &err);
+        /* After a 4xx the next request is a list, which handles 403 and 404. */
         pause_then(w, answered && reply->status != 429);
     }
 }

@@ -17,10 +17,10 @@
 #define TRIES        5
 #define FIRST_PAUSE  (200 * USEC_PER_MSEC)
 #define LONGEST_WAIT (5 * USEC_PER_SEC)
-#define ROUNDS       5 /* in the last one nothing is patched */
+#define ROUNDS       5 /* the last round only lists */
 
 struct gated {
-    struct list link; /* of those that wait */
+    struct list link; /* in run->waiting */
     struct run *run;
     char *ns, *name, *uid;
     int tries;
@@ -32,12 +32,12 @@ struct run {
     struct client *client;
     struct list waiting;
     int n_in_flight;
-    struct map seen; /* UIDs of those that are tried now, or keep the gate */
+    struct map seen; /* UIDs of pods that are being patched or still have the gate */
     int round;
-    bool found; /* somebody to patch, in this round */
+    bool found; /* this round found a pod to patch */
     /* the list */
-    char *next; /* where the next page begins; NULL: the first */
-    int tries, begun;
+    char *next;       /* continue token of the next page; NULL: the first page */
+    int tries, begun; /* failures in a row; how often an expired list began again */
     bool listed, failed;
     struct err *err;
     struct client_timer retry;
@@ -95,7 +95,7 @@ static void patch_done(void *arg, const struct client_reply *reply)
     struct gated *g = arg;
     struct err err;
     bool gone = !reply->error && reply->status == 404;
-    /* Another pod has the name, or others write to it all the time: the next list shows which. */
+    /* Another pod has this name, or another writer was faster. The next list shows which. */
     bool conflict = !reply->error && reply->status == 409;
     if (client_ok(reply) || gone || conflict) {
         map_remove(&g->run->seen, g->uid);
@@ -165,7 +165,7 @@ static void on_pod_set(struct run *run, const json_t *pod)
     map_set(&run->seen, uid, run);
     if (run->round + 1 == ROUNDS) {
         run->o->pod(run->o->arg, ns, name, UNGATE_KEPT,
-                    "it has the gate again, or still: is there still a policy that sets it?");
+                    "it has the gate again, or still; check whether a policy still sets the gate");
         return;
     }
     run->found = true;
@@ -177,8 +177,8 @@ static void on_pod_set(struct run *run, const json_t *pod)
 
 static void list_send(struct run *run);
 
-/* The list has become too old to be read on. The answer may say where a new one goes on behind the
- * last name, which is all that is wanted here; where it does not, the list begins again. */
+/* The continue token has expired. The reply may contain a new token, with which the list continues
+ * after the last name. Without one, the list begins again. */
 static bool go_on_anew(struct run *run, const struct client_reply *reply)
 {
     cleanup_json json_t *status = json_loadb(reply->body, reply->len, 0, NULL);
@@ -228,7 +228,7 @@ static void list_done(void *arg, const struct client_reply *reply)
     patch_next(run);
 }
 
-/* Bound pods have no gates. */
+/* Lists unbound pods only, because bound pods have no gates. */
 static void list_send(struct run *run)
 {
     cleanup_buf struct buf path = BUF_INIT;
@@ -258,7 +258,7 @@ static void on_list_retry(void *arg)
     list_send(arg);
 }
 
-/* Lists the pods and tries all that have the gate. */
+/* Lists the pods and patches each one that has the gate. */
 static void run_round(struct run *run)
 {
     run->listed = run->found = false;

@@ -8,15 +8,20 @@
 static void send(struct in_flight_write *f)
 {
     static void (*const senders[GANG_EFFECT_MAX])(struct in_flight_write * f) = {
-        [GANG_BIND] = bind_send,         [GANG_READ_POD] = read_send,
-        [GANG_NOMINATE] = nominate_send, [GANG_UNGATE] = ungate_send,
-        [GANG_EVICT] = evict_send,       [GANG_STATUS] = status_send,
-        [GANG_EVENT] = event_send,       [GANG_PATCH_CONDITION] = condition_send,
+        [GANG_BIND] = bind_send,
+        [GANG_READ_POD] = read_send,
+        [GANG_NOMINATE] = nominate_send,
+        [GANG_UNGATE] = ungate_send,
+        [GANG_EVICT] = evict_send,
+        [GANG_STATUS] = status_send,
+        [GANG_EVENT] = event_send,
+        [GANG_PATCH_CONDITION] = condition_send,
+        [GANG_QUEUE_STATUS] = queue_status_send,
     };
     senders[f->request->kind](f);
 }
 
-/* Where one has ended or pauses, others go. */
+/* Sends other requests when a write in flight has ended or pauses. */
 static void pump_if_due(struct writer *w)
 {
     if (w->pump_due)
@@ -52,8 +57,8 @@ static void pump_lanes(struct writer *w)
         }
 }
 
-/* A write in flight may end as soon as it begins (nothing to write): the loop above goes on by
- * itself. */
+/* A write in flight may end at once, because there is nothing to write. The loop in pump_lanes()
+ * then continues with the next request. */
 void writer_pump(struct writer *w)
 {
     pump_lanes(w);

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h - turns effects of the core into calls of the API server.
+ * write.h - turns effects of the core into requests to the API server.
  *
- *   1. write_request_new() copies an effect, on the core's thread; the request travels by mail.
- *   2. writer_take() puts it into its lane, on the API thread; writer_pump() starts what may start.
- *   3. BIND and READ_POD end in an event to the sink; the others end silently or in a log line.
+ *   1. write_request_new() copies an effect on the core's thread. The request travels by mail.
+ *   2. writer_take() puts the request into its lane on the API thread. writer_pump() sends all
+ *      requests that may be sent now.
+ *   3. A BIND or READ_POD ends with an event to the sink. Other requests end without one; if they
+ *      fail, muster logs it.
  *
- * Lanes: bindings (first in, first out, a bounded number in flight: gang after gang), reads,
- * nominations and gates (newest per pod), evictions (retried while a budget forbids them), statuses
- * (newest per PodGroup and phase; in a backlog, newest per PodGroup), events of PodGroups and of
- * pods (rate limited, the oldest is dropped), pod conditions (rate limited, newest per pod; dropped
- * when the pod is ungated or bound).
+ * These are the lanes:
+ *   - Bindings: first in, first out, so that gangs are bound one after the other.
+ *   - Reads.
+ *   - Nominations and gates: only the newest of each pod.
+ *   - Evictions: retried while a disruption budget forbids them.
+ *   - Statuses: the newest of each PodGroup and phase; in a backlog, the newest of each PodGroup.
+ *   - Statuses of queues: the newest of each queue.
+ *   - Events of PodGroups and queues, and events of pods: rate limited. A full lane drops the
+ * oldest.
+ *   - Pod conditions: rate limited, the newest of each pod. Dropped when the pod is ungated or
+ *     bound.
  *
- * Statuses, events and conditions wait for bindings, nominations and gates. One that has waited for
- * a second is sent, one at a time per lane. So text for people never delays a commit. Every lane is
- * bounded and serves namespaces in turn (base/fair_queue.h): a namespace with many requests delays
- * its own, and loses its own when the lane is full.
+ * Statuses, events and conditions wait for Bindings, nominations and gates. After one second they
+ * are sent anyway, one at a time in each lane. So they never delay a commit much. Every lane has a
+ * bound and serves the namespaces in turn (base/fair_queue.h). A namespace with many requests
+ * therefore delays only its own requests, and a full lane drops only its requests.
  */
 #ifndef MUSTER_K8S_WRITE_WRITE_H
 #define MUSTER_K8S_WRITE_WRITE_H
@@ -24,47 +32,67 @@
 #include "k8s/client/client.h"
 #include "k8s/interface/cluster.h"
 #include "k8s/list_watch/podgroup_cache.h"
+#include "k8s/list_watch/queue_cache.h"
 
 struct write_request;
 struct writer;
 
 struct writer_options {
-    struct client *client; /* all borrowed; must outlive the writer */
+    struct client *client; /* the pointers are borrowed and must outlive the writer */
     struct podgroups *groups;
+    struct queue_cache *queues; /* NULL: no status of a queue is written */
     struct api_metrics *metrics;
     const struct cluster_sink *sink;
-    int bindings; /* under way at once; 0: 32 */
-    /* 0: the defaults. */
+    int bindings; /* maximum number of Bindings in flight; 0: 32 */
+    /* For tests: replace all rates. 0: the defaults. */
     double events_per_second;
     double events_burst;
 };
 
-/* An object that is no PodGroup. */
+/* An object that is not a PodGroup. ns NULL: it has no namespace. */
 struct write_request_about {
     const char *api_version, *kind, *ns, *name, *uid;
 };
 
-/* NULL when the effect asks for no write. */
+/*
+ * The events that k8s/ itself sends, all of type Warning: the reason, the object and when the event
+ * is sent. Those of the core are in GANG_KUBE_EVENTS. docs/reference/events.md lists both.
+ */
+#define WRITER_EVENTS(X)                                                                           \
+    X(PODGROUP_NOT_CREATED, "PodGroupNotCreated",                                                  \
+      "first owner of the pod, or the pod if it has no owner",                                     \
+      "for 30 s, muster was unable to create a PodGroup or to link the pod to it")                 \
+    X(QUEUE_INVALID, "InvalidQueue", "Volcano Queue, ElasticQuota",                                \
+      "the queue has an error, or another error than before; the message is the error")
+
+enum writer_event {
+#define X(id, reason, object, when) WRITER_EVENT_##id,
+    WRITER_EVENTS(X)
+#undef X
+        WRITER_EVENT_MAX
+};
+
+/* NULL if the effect needs no write. */
 struct write_request *write_request_new(const struct gang_effect *effect);
-/* A warning, as an event. */
 struct write_request *write_request_event(const struct write_request_about *about,
-                                          const char *reason, const char *text);
+                                          enum writer_event what, const char *text);
 struct write_request *write_request_free(struct write_request *o);
 struct mail *write_request_mail(struct write_request *o);
 struct write_request *write_request_of_mail(struct mail *m);
 
 struct writer *writer_new(const struct writer_options *options);
-/* Drops what is not written yet, without events. Before client_free(). */
+/* Drops all requests without posting events. Call it before client_free(). Accepts NULL; returns
+ * NULL. */
 struct writer *writer_free(struct writer *w);
-/* Takes the request. */
+/* Takes ownership of the request. */
 void writer_take(struct writer *w, struct write_request *o);
 void writer_pump(struct writer *w);
-/* Something waits or is under way. */
+/* Whether a request waits or is in flight. */
 bool writer_busy(const struct writer *w);
-/* Something that members wait for is under way. */
+/* Whether a Binding, nomination or gate waits or is in flight, or was a moment ago. */
 bool writer_urgent(const struct writer *w);
-/* The same as writer_busy() without events: words for people do not keep the program from ending.
- */
+/* As writer_busy(), but without events and pod conditions: muster does not wait for them when it
+ * stops. */
 bool writer_owes(const struct writer *w);
 
 #endif

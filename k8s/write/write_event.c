@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubernetes events (core/v1). The same thing said again about the same object counts up the event
- * that is already there.
+ * Kubernetes events (core/v1). Sending the same event about the same object again increases the
+ * count of the existing event.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 
 #define WRITE_TIMEOUT (10 * USEC_PER_SEC)
 #define MAX_SERIES    4096
-#define MAX_MESSAGE   1024 /* as kube-apiserver allows */
+#define MAX_MESSAGE   1024 /* bytes; the limit of kube-apiserver */
 
 static char *series_key(const struct write_request *o)
 {
@@ -59,7 +59,7 @@ static void series_remember(struct writer *w, const struct write_request *o, con
     map_set(&w->series, s->key, s);
 }
 
-/* `name` NULL: of the collection. */
+/* `name` NULL: the path of the collection. */
 static void put_event_path(struct buf *b, const struct write_request *o, const char *name)
 {
     buf_puts(b, "/api/v1/namespaces/");
@@ -71,7 +71,7 @@ static void put_event_path(struct buf *b, const struct write_request *o, const c
     }
 }
 
-/* ---- anew ---- */
+/* ---- a new event ---- */
 
 static const char *api_version_of(const struct writer *w, const struct write_request *o,
                                   struct buf *b)
@@ -85,7 +85,7 @@ static const char *api_version_of(const struct writer *w, const struct write_req
     return buf_str(b);
 }
 
-/* Cut where a UTF-8 character begins. */
+/* The length of the message, limited to MAX_MESSAGE without splitting a UTF-8 character. */
 static size_t message_length(const char *text)
 {
     size_t len = strnlen(text, MAX_MESSAGE + 1);
@@ -107,9 +107,10 @@ static json_t *event_object(const struct writer *w, const struct write_request *
         "message", o->text, message_length(o->text), "type", o->warning ? "Warning" : "Normal",
         "firstTimestamp", now, "lastTimestamp", now, "count", 1, "source", "component", "muster",
         "reportingComponent", "muster", "reportingInstance", "muster");
-    json_t *involved =
-        json_pack("{s:s, s:s, s:s, s:s}", "apiVersion", api_version_of(w, o, &version), "kind",
-                  o->object_kind, "namespace", o->ns, "name", o->name);
+    json_t *involved = json_pack("{s:s, s:s, s:s}", "apiVersion", api_version_of(w, o, &version),
+                                 "kind", o->object_kind, "name", o->name);
+    if (!o->no_namespace)
+        json_object_set_new(involved, "namespace", json_string(o->ns));
     if (o->uid)
         json_object_set_new(involved, "uid", json_string(o->uid));
     json_object_set_new(event, "involvedObject", involved);
@@ -126,7 +127,7 @@ static void create_done(struct in_flight_write *f, const struct client_reply *re
     } else if (!reply->error && reply->status != 404 && !w->event_forbidden) {
         struct err err;
         client_reply_error(reply, &err);
-        log_warning("an event could not be sent", "about", f->request->name, "reason",
+        log_warning("Could not send an event", "about", f->request->name, "reason",
                     f->request->reason, "error", err.text, NULL);
         w->event_forbidden = reply->status == 403;
     }
@@ -138,7 +139,7 @@ static void create_event(struct in_flight_write *f)
     const struct write_request *o = f->request;
     struct client *c = f->writer->o.client;
     free(f->event_name);
-    char stem[231]; /* what is cut must end as a name may */
+    char stem[231]; /* possibly truncated; it must not end with '-' or '.' */
     snprintf(stem, sizeof stem, "%s", o->name);
     for (size_t n = strlen(stem); n > 0 && (stem[n - 1] == '-' || stem[n - 1] == '.');)
         stem[--n] = '\0';
@@ -158,7 +159,7 @@ static void create_event(struct in_flight_write *f)
                    create_done);
 }
 
-/* ---- again ---- */
+/* ---- a repeated event ---- */
 
 static void count_done(struct in_flight_write *f, const struct client_reply *reply)
 {
@@ -166,7 +167,7 @@ static void count_done(struct in_flight_write *f, const struct client_reply *rep
         in_flight_end(f);
         return;
     }
-    /* Events live for an hour. */
+    /* The API server has deleted the event; by default it keeps events for one hour. */
     series_forget(f->writer, f->request);
     create_event(f);
 }

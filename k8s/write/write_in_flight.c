@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which request of a lane is sent next; writes in flight. */
+/* Which request of a lane is sent next, and writes in flight. */
 #include "k8s/write/write_internal.h"
 
-/* What people read waits so long for what members wait for; then it has a small share. */
+/* Statuses, events and conditions give way to urgent writes for this long. Their lanes then send
+ * one request at a time. */
 #define PATIENCE USEC_PER_SEC
-/* Between the gangs of a burst there is nothing to write for a moment. */
+/* Urgent writes count as urgent for this long after the last one, because nothing is written for a
+ * moment between the gangs of a burst. */
 #define BURST_GAP (50 * USEC_PER_MSEC)
 
-/* ---- what is next ---- */
+/* ---- the next request ---- */
 
-/* At most one write per key is in flight; NULL: no limit. */
+/* At most one write for each key is in flight. The caller frees the key; NULL: no limit. */
 static char *in_flight_key(const struct write_request *o)
 {
     switch (o->kind) {
@@ -17,13 +19,17 @@ static char *in_flight_key(const struct write_request *o)
     case GANG_UNGATE:
         return xstrdup(o->uid);
     case GANG_STATUS:
-        return podgroups_key(&o->ref);
+        return gang_ref_key(&o->ref);
+    case GANG_QUEUE_STATUS: {
+        cleanup_free char *key = gang_ref_key(&o->ref);
+        return xasprintf("queue %s", key); /* a PodGroup may have the same key */
+    }
     default:
         return NULL;
     }
 }
 
-/* The namespace has reached its limit of writes in flight in the lane. */
+/* Whether the namespace has reached its limit of writes in flight in the lane. */
 static bool has_its_share(const struct writer *w, enum lane_id id, const char *ns)
 {
     int n_in_flight = 0;
@@ -34,7 +40,7 @@ static bool has_its_share(const struct writer *w, enum lane_id id, const char *n
     return n_in_flight >= w->lanes[id].most_each;
 }
 
-/* The first request of the lane that may be sent; its key goes to *ret_key. */
+/* The first request of the lane that is not blocked by a write in flight. *ret_key gets its key. */
 static struct write_request *next_request(struct writer *w, enum lane_id id, char **ret_key)
 {
     const struct fair_queue *queue = &w->lanes[id].queue;
@@ -54,21 +60,24 @@ static struct write_request *next_request(struct writer *w, enum lane_id id, cha
     return NULL;
 }
 
-/* The lane waits, and for how long at most. */
+/* Until when the lane, which is not empty, gives way to urgent writes. */
 static usec_t patient_until(const struct lane *lane)
 {
     return lane_request(fair_queue_oldest(&lane->queue))->since + PATIENCE;
 }
 
 /*
- * What people read comes after what members wait for: a status costs the API server more than two
- * bindings do. One at a time, once it has waited long enough.
+ * How many writes of the lane may be in flight now. Urgent writes come first: a status costs the
+ * API server more than two Bindings. A lane that has waited long enough may send one at a time.
  */
 static int most_now(const struct writer *w, enum lane_id id)
 {
     const struct lane *lane = &w->lanes[id];
-    if (id < LANE_STATUS || !writer_urgent(w)) /* a newer status may replace one that waits */
-        return id == LANE_STATUS && lane->queue.n >= STATUS_BACKLOG ? 1 : lane->most;
+    if (id < LANE_STATUS || !writer_urgent(w))
+        /* In a backlog, statuses are sent slowly, so that newer ones replace those that wait. */
+        return id == LANE_STATUS && lane->queue.n >= STATUS_BACKLOG ? 1
+               : lane->at_once                                      ? lane->at_once
+                                                                    : lane->most;
     return patient_until(lane) <= usec_now() ? 1 : 0;
 }
 
@@ -84,13 +93,13 @@ void lanes_arm_patience(struct writer *w)
         if (w->calm_at > now && w->calm_at < due)
             due = w->calm_at;
     }
-    if (due != USEC_NEVER) /* it may have become calm since the lanes were looked at */
+    if (due != USEC_NEVER)
         client_timer_set(w->o.client, &w->patience, due);
 }
 
 /* ---- writes in flight ---- */
 
-/* The request leaves its lane. */
+/* Moves the request out of its lane. */
 static struct in_flight_write *in_flight_new(struct writer *w, enum lane_id id,
                                              struct write_request *o, const char *key)
 {
@@ -137,7 +146,7 @@ bool in_flight_retry(struct in_flight_write *f, int most, usec_t first)
     client_timer_set(c, &f->retry,
                      usec_now() + client_backoff(c, f->tries++, first, 15 * USEC_PER_SEC));
     f->writer->lanes[f->lane].paused++;
-    f->writer->pump_due = true; /* a pause keeps nobody who may go one at a time */
+    f->writer->pump_due = true; /* other writes may be sent during the pause */
     return true;
 }
 

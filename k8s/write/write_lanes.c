@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting requests: one lane per kind; a newer request replaces an older one. */
+/* Waiting requests, in one lane for each kind. A newer request can replace an older one. */
 #include <stdio.h>
 
 #include "k8s/encoding/kube_field.h"
 #include "k8s/write/write_internal.h"
 
-/* Statuses of one group that may wait, one per phase. */
+/* With this many older statuses of a PodGroup waiting, a new status replaces the last one. */
 #define MAX_BEHIND 8
-/* Writes that members wait for: a gang's go together, as far as that keeps no other waiting long.
- */
+/* The turn of a namespace in the urgent lanes: long enough to keep the writes of a gang together,
+ * and short enough not to delay other namespaces much. */
 #define GANG_TURN 16
 
 #define NO_ROOM "too many writes are waiting"
@@ -22,6 +22,7 @@ static const enum lane_id lane_of_kind[GANG_EFFECT_MAX] = {
     [GANG_UNGATE] = LANE_UNGATE,
     [GANG_EVICT] = LANE_EVICT,
     [GANG_STATUS] = LANE_STATUS,
+    [GANG_QUEUE_STATUS] = LANE_QUEUE_STATUS,
     [GANG_EVENT] = LANE_PODGROUP_EVENT,
     [GANG_PATCH_CONDITION] = LANE_POD_CONDITION,
 };
@@ -31,9 +32,12 @@ static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_READ] = {.name = "reads", .most = 8, .turn = 1, .room = 200000},
     [LANE_NOMINATE] = {.name = "nominations", .most = 16, .turn = GANG_TURN, .room = 50000},
     [LANE_UNGATE] = {.name = "gates", .most = 16, .turn = GANG_TURN, .room = 200000},
-    /* Most evictions are in a pause, for minutes where a budget forbids them. */
+    /* A large number, because an eviction can pause for minutes while a budget forbids it. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
     [LANE_STATUS] = {.name = "statuses", .most = 8, .turn = 1, .room = 50000},
+    /* Most may wait for their retry, because a user edits these queues all the time. */
+    [LANE_QUEUE_STATUS] =
+        {.name = "queue_statuses", .most = 64, .at_once = 4, .turn = 1, .room = 50000},
     [LANE_PODGROUP_EVENT] = {.name = "events", .most = 4, .turn = 1, .room = 2000},
     [LANE_POD_CONDITION] = {.name = "conditions", .most = 1, .turn = 1, .room = 50000},
     [LANE_POD_EVENT] = {.name = "notices", .most = 1, .turn = 1, .room = 2000},
@@ -63,6 +67,7 @@ void lanes_done(struct writer *w)
     map_done(&w->nominations);
     map_done(&w->waiting_conditions);
     map_done(&w->statuses);
+    map_done(&w->queue_statuses);
 }
 
 static enum lane_id lane_of(const struct write_request *o)
@@ -77,7 +82,7 @@ void lane_show(struct writer *w, const struct lane *lane)
     api_metrics_queue(w->o.metrics, lane->name, lane->queue.n + (size_t)lane->n_in_flight);
 }
 
-/* Of a pod's nomination and gate one request waits at most. */
+/* At most one NOMINATE or UNGATE of a pod may wait. */
 static bool is_only_one(const struct write_request *o)
 {
     return o->kind == GANG_NOMINATE || o->kind == GANG_UNGATE;
@@ -90,8 +95,12 @@ static void enqueue(struct writer *w, struct lane *lane, struct write_request *o
     if (o->kind == GANG_PATCH_CONDITION)
         map_set(&w->waiting_conditions, o->uid, o);
     if (o->kind == GANG_STATUS) {
-        cleanup_free char *key = podgroups_key(&o->ref);
+        cleanup_free char *key = gang_ref_key(&o->ref);
         map_set(&w->statuses, key, o);
+    }
+    if (o->kind == GANG_QUEUE_STATUS) {
+        cleanup_free char *key = gang_ref_key(&o->ref);
+        map_set(&w->queue_statuses, key, o);
     }
     o->since = usec_now();
     fair_queue_push(&lane->queue, o->ns, &o->waits);
@@ -110,9 +119,13 @@ void write_request_unlist(struct writer *w, struct write_request *o)
     if (o->kind == GANG_PATCH_CONDITION)
         map_remove(&w->waiting_conditions, o->uid);
     if (o->kind == GANG_STATUS) {
-        cleanup_free char *key = podgroups_key(&o->ref);
+        cleanup_free char *key = gang_ref_key(&o->ref);
         if (map_get(&w->statuses, key) == o)
             map_remove(&w->statuses, key);
+    }
+    if (o->kind == GANG_QUEUE_STATUS) {
+        cleanup_free char *key = gang_ref_key(&o->ref);
+        map_remove(&w->queue_statuses, key);
     }
 }
 
@@ -124,7 +137,7 @@ static void dequeue(struct writer *w, struct lane *lane, struct write_request *o
 
 /* ---- new requests ---- */
 
-/* The nomination that o carries, which may be to clear it. */
+/* Moves o's nomination to another request. A node of NULL clears the nomination. */
 static void hand_over_nomination(struct write_request *o, struct write_request *to)
 {
     free(to->node);
@@ -132,8 +145,8 @@ static void hand_over_nomination(struct write_request *o, struct write_request *
     to->nominates = true;
 }
 
-/* A newer nomination of a pod takes the place of the one that still waits. What lifts its gate too
- * stays in its place, or takes that of a mere nomination, and what that was to write. */
+/* Merges a request with the waiting NOMINATE or UNGATE of the same pod. The newest nomination
+ * counts, and an UNGATE stays an UNGATE. True: the waiting request has taken over. */
 static bool replace_nomination(struct writer *w, struct write_request *o)
 {
     struct write_request *waiting = map_get(&w->nominations, o->uid);
@@ -152,7 +165,7 @@ static bool replace_nomination(struct writer *w, struct write_request *o)
     return true;
 }
 
-/* The newest words for a pod take the place of those that still wait, and have waited as long. */
+/* Replaces the text of the pod's waiting condition. The condition keeps its place in the lane. */
 static bool replace_words(struct writer *w, struct write_request *o)
 {
     struct write_request *waiting = map_get(&w->waiting_conditions, o->uid);
@@ -165,7 +178,7 @@ static bool replace_words(struct writer *w, struct write_request *o)
     return true;
 }
 
-/* A pod that is ungated or bound waits no more. */
+/* Drops the waiting condition of a pod that is ungated or bound: its reason is out of date. */
 static void drop_words(struct writer *w, const char *uid)
 {
     struct lane *lane = &w->lanes[LANE_POD_CONDITION];
@@ -185,7 +198,8 @@ static void set_phase(struct write_request *o)
     snprintf(o->phase, sizeof o->phase, "%s", phase ? phase : "");
 }
 
-/* So many statuses wait that the namespace is to write the newest step of each PodGroup alone. */
+/* Whether so many statuses wait that only the newest one of each PodGroup in the namespace is
+ * written. */
 static bool is_backlogged(const struct lane *lane, const char *ns)
 {
     size_t namespaces = map_count(&lane->queue.subqueues);
@@ -194,15 +208,15 @@ static bool is_backlogged(const struct lane *lane, const char *ns)
 }
 
 /*
- * Figures are overtaken by newer figures of the same group; a phase is not, so that a client
- * that watches the group sees every step of its life (as long as it does not lag too far behind,
- * and not where many groups wait: steps that are over would keep news waiting). True: it has taken
- * the place of the older one, and has waited as long.
+ * A status replaces the newest waiting status of its PodGroup if both have the same phase. A new
+ * phase does not replace the last one, so that clients see every phase. In a backlog, it does,
+ * because old phases would delay current ones. True: o has taken the place, and the waiting time,
+ * of the older status.
  */
 static bool overtake_status(struct writer *w, struct write_request *o)
 {
     struct lane *lane = &w->lanes[LANE_STATUS];
-    cleanup_free char *key = podgroups_key(&o->ref);
+    cleanup_free char *key = gang_ref_key(&o->ref);
     struct write_request *newest = map_get(&w->statuses, key);
     if (!newest)
         return false;
@@ -218,6 +232,21 @@ static bool overtake_status(struct writer *w, struct write_request *o)
     return true;
 }
 
+/* The newest status of a queue replaces a status that still waits, and takes over its waiting time.
+ */
+static bool replace_queue_status(struct writer *w, struct write_request *o)
+{
+    cleanup_free char *key = gang_ref_key(&o->ref);
+    struct write_request *waiting = map_get(&w->queue_statuses, key);
+    if (!waiting)
+        return false;
+    o->since = waiting->since;
+    fair_queue_replace(&w->lanes[LANE_QUEUE_STATUS].queue, &waiting->waits, &o->waits);
+    write_request_free(waiting);
+    map_set(&w->queue_statuses, key, o);
+    return true;
+}
+
 void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
                  const char *text, enum gang_outcome outcome)
 {
@@ -229,7 +258,7 @@ void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, c
     w->o.sink->post(w->o.sink->arg, &ev);
 }
 
-/* Gives the request up. The core gets an event for a Binding or a read. */
+/* Drops the request. For a Binding or a read, the core gets an event. */
 static void refuse(struct writer *w, struct write_request *o, const char *why,
                    enum gang_outcome outcome)
 {
@@ -241,12 +270,19 @@ static void refuse(struct writer *w, struct write_request *o, const char *why,
 }
 
 /*
- * kube-apiserver decodes a path before it takes it apart ("..%2F" leads elsewhere, seen), and
- * names can come from the body of an extender call.
+ * Names can come from the body of an extender call, and must not lead to another path.
+ * kube-apiserver decodes a path before it splits it, so escaping alone does not prevent this
+ * (observed with "..%2F").
  */
 static bool is_name(const char *s)
 {
     return *s && *s != '.' && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(s);
+}
+
+static bool is_for_people(const struct write_request *o)
+{
+    return o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_QUEUE_STATUS ||
+           o->kind == GANG_PATCH_CONDITION;
 }
 
 static bool make_room(struct writer *w, struct write_request *o)
@@ -254,12 +290,12 @@ static bool make_room(struct writer *w, struct write_request *o)
     struct lane *lane = &w->lanes[lane_of(o)];
     if (lane->queue.n < lane->room)
         return true;
-    bool words = o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_PATCH_CONDITION;
+    bool words = is_for_people(o);
     struct write_request *other =
         lane_request(words ? fair_queue_longest_first(&lane->queue, o->ns)
                            : fair_queue_longest_last(&lane->queue, o->ns));
     if (!words && strcmp(other->ns, o->ns) == 0)
-        return false; /* what came before it goes before it */
+        return false; /* an older write of the same namespace has precedence */
     dequeue(w, lane, other);
     refuse(w, other, NO_ROOM, OUTCOME_UNCLEAR);
     return true;
@@ -267,14 +303,16 @@ static bool make_room(struct writer *w, struct write_request *o)
 
 void writer_take(struct writer *w, struct write_request *o)
 {
-    if (!is_name(o->ns) || !is_name(o->name)) {
-        refuse(w, o, "namespace or name is not a Kubernetes name", OUTCOME_REFUSED);
+    bool scoped = o->kind != GANG_QUEUE_STATUS || *o->ns; /* else the name alone identifies it */
+    if ((scoped && !is_name(o->ns)) || !is_name(o->name)) {
+        refuse(w, o, "namespace or name is not a valid Kubernetes name", OUTCOME_REFUSED);
         return;
     }
     if (o->kind == GANG_UNGATE || o->kind == GANG_BIND)
         drop_words(w, o->uid);
     if ((is_only_one(o) && replace_nomination(w, o)) ||
-        (o->kind == GANG_PATCH_CONDITION && replace_words(w, o)))
+        (o->kind == GANG_PATCH_CONDITION && replace_words(w, o)) ||
+        (o->kind == GANG_QUEUE_STATUS && replace_queue_status(w, o)))
         return;
     if (o->kind == GANG_STATUS) {
         set_phase(o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bindings, reads, nominations, gates, evictions and conditions of pods. Every write carries the
- * UID: a pod that was deleted and created anew under the same name is never touched (seen on
- * kube-apiserver 1.36: 409).
+ * Bindings, reads, nominations, gates, evictions and conditions of pods. Every write contains the
+ * pod's UID. If a new pod has the same name, kube-apiserver refuses the write (409, observed with
+ * version 1.36).
  */
 #include "base/log.h"
 #include "base/must.h"
@@ -30,7 +30,7 @@ static enum gang_outcome outcome_of(const struct client_reply *r)
 {
     if (client_ok(r))
         return OUTCOME_OK;
-    /* A conflict may be our own binding, of which the reply was lost. */
+    /* A conflict can mean that an earlier attempt succeeded, but its reply was lost. */
     if (client_reply_is_temporary(r) || r->status == 409 || r->status < 400)
         return OUTCOME_UNCLEAR;
     return OUTCOME_REFUSED;
@@ -49,14 +49,14 @@ static void bind_done(struct in_flight_write *f, const struct client_reply *repl
 void bind_send(struct in_flight_write *f)
 {
     const struct write_request *o = f->request;
-    MUST(*o->uid && o->node && *o->node); /* without the UID it could bind another of its name */
+    MUST(*o->uid && o->node && *o->node); /* without a UID it could bind a new pod of this name */
     cleanup_buf struct buf path = BUF_INIT;
     put_pod_path(&path, o, "/binding");
     cleanup_json json_t *body =
         json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "apiVersion", "v1", "kind",
                   "Binding", "metadata", "namespace", o->ns, "name", o->name, "uid", o->uid,
                   "target", "apiVersion", "v1", "kind", "Node", "name", o->node);
-    /* The API server copies a Binding's annotations to the pod (assignPod). */
+    /* The API server copies the annotations of a Binding to the pod (assignPod). */
     if (o->of_commit)
         json_object_set_new(json_object_get(body, "metadata"), "annotations",
                             json_pack("{s:s}", GANG_COMMIT_MARK, o->uid));
@@ -101,7 +101,7 @@ static void read_done(struct in_flight_write *f, const struct client_reply *repl
         node = field_peek(pod, "spec", "nodeName", NULL);
         if (!str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid)) {
             outcome = OUTCOME_REFUSED;
-            err_set(&err, ERR_NOT_FOUND, "the pod was deleted and created anew");
+            err_set(&err, ERR_NOT_FOUND, "the pod was deleted and created again");
             node = NULL;
         } else if (node && *node) {
             outcome = OUTCOME_OK;
@@ -125,7 +125,7 @@ void read_send(struct in_flight_write *f)
 
 enum part { POD, POD_STATUS };
 
-/* The body names the UID, so that the server refuses it for another pod. */
+/* The body contains the UID, so the API server refuses the patch for another pod. */
 static void patch_pod(struct in_flight_write *f, enum part part, const char *content_type,
                       const char *body,
                       void (*done)(struct in_flight_write *f, const struct client_reply *reply))
@@ -148,15 +148,15 @@ static void patch_pod(struct in_flight_write *f, enum part part, const char *con
 
 /* ---- NOMINATE ---- */
 
-/* The same right is for nominations and for words. */
+/* Nominations and conditions need the same right. */
 static void note_pod_status(struct writer *w, const struct client_reply *reply)
 {
     struct err err;
     if (reply->error || reply->status != 403 || w->pod_status_forbidden)
         return;
     client_reply_error(reply, &err);
-    log_error("the API server does not let muster nominate nodes, nor say on pods why they wait; "
-              "grant the missing rule",
+    log_error("The API server does not let muster write nominations and reasons to pods; grant the "
+              "missing rule",
               "rule", "patch pods/status", "error", err.text, NULL);
     w->pod_status_forbidden = true;
 }
@@ -172,8 +172,7 @@ static void nominate_done(struct in_flight_write *f, const struct client_reply *
     if (try_again(f, reply))
         return;
     note_pod_status(f->writer, reply);
-    /* Gone or created anew: nothing to nominate. What was lost otherwise the core asks for again,
-     * if it was to wake the pod. */
+    /* If the pod still exists and must be woken, the core sends the nomination again. */
     in_flight_end(f);
 }
 
@@ -200,21 +199,21 @@ static void ungate_failed(struct writer *w, const struct write_request *o,
 {
     struct err err;
     if (!reply->error && (reply->status == 404 || reply->status == 409))
-        return; /* gone, or another pod has its name */
+        return; /* the pod is gone, or another pod has its name */
     client_reply_error(reply, &err);
     if (client_reply_unauthorized(reply)) {
         if (!w->ungate_forbidden)
-            log_error("the API server does not let muster lift its scheduling gate; grant the "
+            log_error("The API server does not let muster remove its scheduling gate; grant the "
                       "missing rule",
                       "rule", "patch pods", "error", err.text, NULL);
         w->ungate_forbidden = true;
         return;
     }
-    log_warning("muster's scheduling gate could not be taken off a pod; it is tried again",
-                "namespace", o->ns, "pod", o->name, "error", err.text, NULL);
+    log_warning("Could not remove muster's scheduling gate from a pod, retrying", "namespace",
+                o->ns, "pod", o->name, "error", err.text, NULL);
 }
 
-/* The core asks again until the watch shows that it is done. */
+/* The core repeats the request until the watch shows the pod without the gate. */
 static void ungate_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
@@ -226,14 +225,14 @@ static void ungate_done(struct in_flight_write *f, const struct client_reply *re
     in_flight_end(f);
 }
 
-/* The list is merged by name: gates of others stay, whatever comes and goes meanwhile. */
+/* The API server merges the list by name, so the gates of other programs stay. */
 static void take_gate_off(struct in_flight_write *f)
 {
     cleanup_free char *text = ungate_patch(f->request->uid);
     patch_pod(f, POD, "application/strategic-merge-patch+json", text, ungate_done);
 }
 
-/* The nomination is a hint: without it the pod is let go all the same. */
+/* Removes the gate even if the nomination failed: the nomination is only a hint. */
 static void ungate_nominated(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
@@ -254,7 +253,7 @@ void ungate_send(struct in_flight_write *f)
 
 /* ---- EVICT ---- */
 
-/* Pauses double up to 15 s: about seven minutes for a budget to allow it. */
+/* Pauses double up to 15 s. A disruption budget has about seven minutes to allow the eviction. */
 #define EVICT_TRIES 40
 #define EVICT_FIRST USEC_PER_SEC
 
@@ -265,21 +264,21 @@ static void evict_failed(struct writer *w, const struct write_request *o,
     client_reply_error(reply, &err);
     if (!reply->error && reply->status == 403) {
         if (!w->evict_forbidden)
-            log_error("the API server does not let muster evict pods; grant the missing rule",
+            log_error("The API server does not let muster evict pods; grant the missing rule",
                       "rule", "create pods/eviction", "error", err.text, NULL);
         w->evict_forbidden = true;
         return;
     }
-    log_warning("a pod of a failed commit could not be evicted", "namespace", o->ns, "pod", o->name,
+    log_warning("Could not evict a pod of a failed commit", "namespace", o->ns, "pod", o->name,
                 "error", err.text, NULL);
 }
 
 static void evict_done(struct in_flight_write *f, const struct client_reply *reply)
 {
-    /* A disruption budget that forbids it for now is a 429. */
+    /* 429: a disruption budget forbids the eviction for now. */
     if (client_reply_is_temporary(reply) && in_flight_retry(f, EVICT_TRIES, EVICT_FIRST))
         return;
-    /* 404: it is gone; 409: another pod has its name. */
+    /* 404: the pod is gone; 409: another pod has its name. */
     bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
     if (!client_ok(reply) && !gone)
         evict_failed(f->writer, f->request, reply);
@@ -310,12 +309,13 @@ void evict_send(struct in_flight_write *f)
 /* ---- PATCH_CONDITION ---- */
 
 /*
- * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
- * it tries it again; of a pod with a scheduling gate the API server writes it once, when it is
- * made, with a reason of its own, which stays. The words are put there as it would put them, into
- * the very version of the pod that was read: one that was bound meanwhile is not touched. Nor is
- * one without gates that has changed since the words were found: that makes kube-scheduler try it
- * again, and what it says then is newer.
+ * kube-scheduler writes the condition PodScheduled after each attempt to schedule the pod. For a
+ * pod with scheduling gates, the API server writes it once, when it creates the pod. muster
+ * replaces the message and keeps the reason that the writer uses.
+ *
+ * The patch applies only to the version of the pod that was read, so it cannot change a pod that
+ * was bound in the meantime. A pod without gates that has changed since the text was made gets no
+ * patch: the change makes kube-scheduler try the pod again, and its message is then newer.
  */
 static json_t *condition_patch(const json_t *pod, const struct write_request *o)
 {
@@ -343,7 +343,7 @@ static json_t *condition_patch(const json_t *pod, const struct write_request *o)
     return NULL;
 }
 
-/* Newer words for the pod go in its place. */
+/* Retries, unless a newer condition of the pod waits. */
 static bool condition_again(struct in_flight_write *f, const struct client_reply *reply)
 {
     return !map_get(&f->writer->waiting_conditions, f->request->uid) && try_again(f, reply);
@@ -354,7 +354,7 @@ static void condition_done(struct in_flight_write *f, const struct client_reply 
     if (condition_again(f, reply))
         return;
     if (!reply->error && reply->status == 409 && !f->conflicted) {
-        f->conflicted = true; /* it may be a label, or a newer word */
+        f->conflicted = true; /* read the pod again and compare: the change may be unrelated */
         condition_send(f);
         return;
     }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which writes are urgent, and how many of the others may be sent in a second. */
+/* Which writes are urgent, and the rate limits of the others. */
 #include "k8s/write/write_internal.h"
 
-/* Statuses and events that have waited so long are sent whatever members wait for. */
+/* Statuses and PodGroup events that have waited this long no longer give way to urgent writes. */
 #define PATIENCE_LAST (10 * USEC_PER_SEC)
 
 /* These limits keep events and conditions from flooding the API server. */
 #define EVENTS_PER_SECOND          50
 #define EVENTS_BURST               200
-#define CONDITIONS_PER_SECOND      50 /* gated pods have no other word: all of a backlog */
+#define CONDITIONS_PER_SECOND      50 /* high, because gated pods show their reason only here */
 #define CONDITIONS_BURST           50
-#define CONDITION_COST_WHEN_URGENT 10 /* in tokens: it costs the API server two calls */
+#define CONDITION_COST_WHEN_URGENT 10 /* tokens; a condition costs the API server two requests */
 #define NOTICES_PER_SECOND         10
 #define NOTICES_BURST              10
-#define WORDS_PER_SECOND           20 /* statuses and events, while members wait */
+#define WORDS_PER_SECOND           20 /* statuses and PodGroup events, while members wait */
 #define WORDS_BURST                2
 
 /* ---- urgency ---- */
 
-/* What members wait for. */
+/* Members wait for these writes. */
 static const enum lane_id urgent_lanes[] = {LANE_BIND, LANE_NOMINATE, LANE_UNGATE};
 
 bool lane_is_urgent(enum lane_id id)
@@ -62,7 +62,7 @@ bool writer_owes(const struct writer *w)
 
 /* ---- rates ---- */
 
-/* The options may set both rates (tests). */
+/* Tests set other rates in the options. */
 static void bucket_init(struct writer *w, struct token_bucket *b, double per_second, double burst,
                         void (*again)(void *writer))
 {
@@ -92,10 +92,10 @@ static bool take_tokens(struct writer *w, struct token_bucket *b, double n)
     return false;
 }
 
-/* The share of statuses and events while members wait. */
+/* Limits statuses and PodGroup events while members wait. */
 static bool may_speak(struct writer *w, enum lane_id id, const struct write_request *o)
 {
-    bool word = id == LANE_STATUS || id == LANE_PODGROUP_EVENT;
+    bool word = id == LANE_STATUS || id == LANE_QUEUE_STATUS || id == LANE_PODGROUP_EVENT;
     return !word || !writer_urgent(w) || o->since + PATIENCE_LAST <= usec_now() ||
            take_tokens(w, &w->words, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write requests: copies of effects, which travel by mail. */
+/* Write requests: copies of effects that travel by mail to the API thread. */
 #include "k8s/write/write_internal.h"
 
 static void copy_status(struct write_request *o, const struct gang_status *s)
@@ -18,6 +18,40 @@ static void copy_status(struct write_request *o, const struct gang_status *s)
     o->status.help = o->help;
 }
 
+static void copy_queue_status(struct write_request *o, const struct gang_queue_status *s)
+{
+    o->api_group = xstrdup(s->ref->api_group);
+    o->ns = xstrdup(s->ref->ns);
+    o->name = xstrdup(s->ref->name);
+    o->uid = xstrdup_null(s->uid);
+    o->text = xstrdup(s->text);
+    o->ref = (struct gang_ref){o->api_group, o->ns, o->name};
+    o->queue = *s;
+    o->queue.ref = &o->ref;
+    o->queue.uid = o->uid;
+    o->queue.text = o->text;
+    struct gang_queue_amount *amounts = xcalloc(s->n_amounts, sizeof *amounts);
+    const char **children = xcalloc(s->n_children, sizeof *children);
+    for (size_t i = 0; i < s->n_amounts; i++) {
+        amounts[i] = s->amounts[i];
+        amounts[i].resource = xstrdup(s->amounts[i].resource);
+    }
+    for (size_t i = 0; i < s->n_children; i++)
+        children[i] = xstrdup(s->children[i]);
+    o->queue.amounts = amounts;
+    o->queue.children = children;
+}
+
+static void free_queue_lists(struct write_request *o)
+{
+    for (size_t i = 0; i < o->queue.n_amounts; i++)
+        free((char *)(uintptr_t)o->queue.amounts[i].resource);
+    for (size_t i = 0; i < o->queue.n_children; i++)
+        free((char *)(uintptr_t)o->queue.children[i]);
+    free((void *)(uintptr_t)o->queue.amounts);
+    free((void *)(uintptr_t)o->queue.children);
+}
+
 static void copy_event(struct write_request *o, const struct gang_effect *e)
 {
     o->object_kind = xstrdup(e->event.kind);
@@ -30,8 +64,7 @@ static void copy_event(struct write_request *o, const struct gang_effect *e)
     o->warning = e->event.warning;
 }
 
-/* A PodGroup that its pods declare is no object: nothing can be written to it, or be said about it.
- */
+/* A PodGroup that its pods declare is not an API object, so it gets no status and no events. */
 static bool without_object(const char *api_group)
 {
     const struct dialect *d = api_group ? dialect_by_group(api_group) : NULL;
@@ -64,25 +97,34 @@ struct write_request *write_request_new(const struct gang_effect *e)
     case GANG_STATUS:
         copy_status(o, &e->status);
         return o;
+    case GANG_QUEUE_STATUS:
+        copy_queue_status(o, &e->queue);
+        return o;
     case GANG_EVENT:
         copy_event(o, e);
         return o;
     default:
-        return write_request_free(o); /* replies are the server's */
+        return write_request_free(o); /* a reply to kube-scheduler */
     }
 }
 
 struct write_request *write_request_event(const struct write_request_about *about,
-                                          const char *reason, const char *text)
+                                          enum writer_event what, const char *text)
 {
+    static const char *const reasons[] = {
+#define X(id, reason, object, when) [WRITER_EVENT_##id] = (reason),
+        WRITER_EVENTS(X)
+#undef X
+    };
     struct write_request *o = xcalloc(1, sizeof *o);
     o->kind = GANG_EVENT;
     o->api_version = xstrdup(about->api_version);
     o->object_kind = xstrdup(about->kind);
-    o->ns = xstrdup(about->ns);
+    o->no_namespace = !about->ns;
+    o->ns = xstrdup(about->ns ? about->ns : "default"); /* source: client-go's recorder */
     o->name = xstrdup(about->name);
     o->uid = xstrdup(about->uid);
-    o->reason = xstrdup(reason);
+    o->reason = xstrdup(reasons[what]);
     o->text = xstrdup(text);
     o->warning = true;
     return o;
@@ -102,6 +144,7 @@ struct write_request *write_request_free(struct write_request *o)
     free(o->reason);
     free(o->text);
     free(o->help);
+    free_queue_lists(o);
     free(o);
     return NULL;
 }

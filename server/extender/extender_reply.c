@@ -64,8 +64,8 @@ void extender_write_filter(const struct extender_args *args, const struct gang_f
     put_refused(args, reply, out);
 }
 
-/* Nodes move towards the beginning only: each stood behind a comma, and the first one far enough
- * behind the pod. Their names were copied. */
+/* Nodes move only towards the beginning of the buffer, so no node is overwritten before it is
+ * moved. The names are copies outside the body. */
 bool extender_filter_in_place(const struct extender_args *a, const struct gang_filter_reply *r,
                               struct buf *body)
 {
@@ -130,7 +130,7 @@ int extender_write_failure(enum extender_verb verb, const char *error, struct bu
         buf_puts(out, "[]");
         return 200;
     case EXTENDER_PREEMPT:
-        extender_write_bind(error, out); /* kube-scheduler reads the status only */
+        extender_write_bind(error, out); /* kube-scheduler reads only the status */
         return 500;
     case EXTENDER_FILTER:
         buf_puts(out, "{\"Nodes\":null,\"NodeNames\":null,\"FailedAndUnresolvableNodes\":null,"

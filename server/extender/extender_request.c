@@ -18,16 +18,17 @@ const char *extender_verb_name(enum extender_verb verb)
     return names[verb];
 }
 
-/* A parse in progress. */
 struct parser {
     struct json_scan s;
     char *body;
     struct extender_args *args;
     bool have_pod, have_names, have_nodes, have_victims, have_meta;
-    struct buf key, value; /* the last ones read */
-    size_t *found;         /* where each name is in the body or, being copied, in the text */
+    struct buf key, value; /* the last key and value that were read */
+    size_t *found;         /* the offset of each name in the body, or in args->text if copied */
     size_t n, found_cap, span_cap;
-    bool copied; /* the names are in the text, which moves while it grows */
+    size_t *uids, *victims_end; /* offsets in args->uid_text; the end of each node's victims */
+    size_t n_uids, uids_cap, ends_cap;
+    bool copied; /* the names are in args->text, which moves while it grows */
 };
 
 static bool key_is(const struct parser *p, const char *name)
@@ -44,18 +45,18 @@ static void copy_name(struct parser *p)
     p->copied = true;
 }
 
-/* A key that may be there once. */
+/* For a key that may occur only once. */
 static bool once(struct parser *p, bool *seen)
 {
     if (*seen)
-        return json_scan_fail(&p->s, "this key is there twice");
+        return json_scan_fail(&p->s, "duplicate key");
     *seen = true;
     return true;
 }
 
 /* ---- filter and prioritize ---- */
 
-/* Unescapes what stands in the body, where it stands: that never makes it longer. */
+/* Unescapes a string in place. Unescaping never makes it longer. */
 static void unescape(struct parser *p, struct json_span at)
 {
     struct json_scan again = json_scan_new(p->body + at.at - 1, at.len + 2);
@@ -63,7 +64,7 @@ static void unescape(struct parser *p, struct json_span at)
     memcpy(p->body + at.at, buf_str(&p->value), p->value.len + 1);
 }
 
-/* The scanner is behind the closing quote, so that may become a NUL. */
+/* Keeps the next name in the body. A NUL replaces the closing quote, which is already scanned. */
 static bool keep_name(struct parser *p)
 {
     struct json_span at;
@@ -71,7 +72,7 @@ static bool keep_name(struct parser *p)
     if (!json_scan_text(&p->s, &at, &plain))
         return false;
     if (at.len == 0)
-        return json_scan_fail(&p->s, "an empty node name");
+        return json_scan_fail(&p->s, "empty node name");
     if (plain)
         p->body[at.at + at.len] = '\0';
     else
@@ -89,7 +90,7 @@ static void parse_names(struct parser *p)
         ;
 }
 
-/* Reads the string `field` of the object at hand into p->value. */
+/* Reads the string `field` of the next object into p->value. */
 static bool string_field(struct parser *p, const char *field)
 {
     bool found = false;
@@ -104,7 +105,7 @@ static bool string_field(struct parser *p, const char *field)
     return found && !p->s.error;
 }
 
-/* Reads metadata.<field> of the Kubernetes object at hand into p->value. */
+/* Reads metadata.<field> of the next object into p->value. */
 static bool metadata_field(struct parser *p, const char *field)
 {
     bool found = false;
@@ -121,14 +122,14 @@ static bool metadata_field(struct parser *p, const char *field)
 
 static bool parse_node(struct parser *p)
 {
-    json_scan_peek(&p->s); /* passes the white space before it */
+    json_scan_peek(&p->s); /* skips the white space before the node */
     size_t from = (size_t)(p->s.p - p->s.start);
     if (!metadata_field(p, "name"))
         return json_scan_fail(&p->s, "the node that ends here has no metadata.name");
     struct extender_args *a = p->args;
     GROW(a->items, p->span_cap, p->n + 1);
     a->items[p->n] = (struct json_span){from, (size_t)(p->s.p - p->s.start) - from};
-    copy_name(p); /* the node is echoed as it came */
+    copy_name(p); /* the reply repeats the node's bytes, so they must not change */
     return true;
 }
 
@@ -149,7 +150,7 @@ static void parse_nodes(struct parser *p)
     }
 }
 
-/* The string at hand, if it is one and short enough; else the value is passed over. */
+/* Reads the next value into out if it is a short string without escapes. Otherwise skips it. */
 static void short_text(struct parser *p, char out[EXTENDER_TEXT + 1])
 {
     struct json_span at;
@@ -162,7 +163,7 @@ static void short_text(struct parser *p, char out[EXTENDER_TEXT + 1])
     }
 }
 
-/* What tells one version of a pod from all others. */
+/* Reads the fields that identify a version of a pod, from its metadata or status. */
 static void parse_identity(struct parser *p, bool status)
 {
     char version[EXTENDER_TEXT + 1] = "";
@@ -232,9 +233,12 @@ static void put_uid(struct parser *p, size_t nth)
     buf_puts(out, nth ? ",{\"UID\":" : "{\"UID\":");
     buf_json(out, buf_str(&p->value), p->value.len);
     buf_putc(out, '}');
+    GROW(p->uids, p->uids_cap, p->n_uids + 1);
+    p->uids[p->n_uids++] = p->args->uid_text.len;
+    buf_append(&p->args->uid_text, buf_str(&p->value), p->value.len + 1);
 }
 
-/* The pods of one candidate: whole ones, or just {"UID": …}. */
+/* Reads the victims of a candidate node: complete pods, or {"UID": …} if `meta`. */
 static void parse_victim_pods(struct parser *p, bool meta)
 {
     size_t n = 0;
@@ -248,7 +252,7 @@ static void parse_victim_pods(struct parser *p, bool meta)
     }
 }
 
-/* The value of one candidate node; writes it as MetaVictims. */
+/* Reads the value of a candidate node, and writes it as MetaVictims. */
 static void parse_victims(struct parser *p, bool meta)
 {
     struct extender_args *a = p->args;
@@ -283,6 +287,8 @@ static void parse_candidates(struct parser *p, bool meta)
         size_t name_at = a->text.len;
         buf_append(&a->text, buf_str(&p->value), p->value.len + 1);
         parse_victims(p, meta);
+        GROW(p->victims_end, p->ends_cap, p->n + 1);
+        p->victims_end[p->n] = p->n_uids;
         GROW(p->found, p->found_cap, p->n + 1);
         p->found[p->n++] = name_at;
         p->copied = true;
@@ -330,7 +336,7 @@ static void parse_bind(struct parser *p)
         if (!to)
             json_scan_skip(&p->s, NULL);
         else if (*to)
-            json_scan_fail(&p->s, "this key is there twice");
+            json_scan_fail(&p->s, "duplicate key");
         else if (json_scan_string(&p->s, &p->value))
             *to = xstrdup(buf_str(&p->value));
     }
@@ -348,7 +354,7 @@ static int check_bind(const struct extender_args *a, struct err *err)
     return 0;
 }
 
-/* ---- all ---- */
+/* ---- all verbs ---- */
 
 int extender_decode_pod(struct extender_args *a, const struct workload_rules *rules,
                         struct err *err)
@@ -356,7 +362,7 @@ int extender_decode_pod(struct extender_args *a, const struct workload_rules *ru
     json_error_t e;
     if (!a->pod_span.len)
         return 0;
-    /* Checked already, and no deeper than JSON_SCAN_DEPTH: only numbers can still be refused. */
+    /* The scanner has accepted the text, so jansson can refuse only numbers out of range. */
     json_t *tree = json_loadb(a->body + a->pod_span.at, a->pod_span.len, 0, &e);
     if (!tree)
         return err_set(err, ERR_INVALID, "Pod: %s, at byte %zu", e.text,
@@ -368,7 +374,7 @@ int extender_decode_pod(struct extender_args *a, const struct workload_rules *ru
     return a->pod ? 0 : -1;
 }
 
-/* The text has stopped moving: offsets become pointers. */
+/* Turns offsets into pointers. args->text no longer grows, so it does not move. */
 static void finish_names(struct parser *p)
 {
     struct extender_args *a = p->args;
@@ -377,6 +383,21 @@ static void finish_names(struct parser *p)
     for (size_t i = 0; i < p->n; i++)
         a->names[i] = from + p->found[i];
     a->n_names = p->n;
+}
+
+/* The same for the victims. */
+static void finish_victims(struct parser *p)
+{
+    struct extender_args *a = p->args;
+    a->uid_list = xcalloc(p->n_uids + 1, sizeof *a->uid_list);
+    for (size_t i = 0; i < p->n_uids; i++)
+        a->uid_list[i] = a->uid_text.data + p->uids[i];
+    a->victim_uids = xcalloc(p->n + 1, sizeof *a->victim_uids);
+    size_t from = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        a->victim_uids[i] = (struct gang_victims){a->uid_list + from, p->victims_end[i] - from};
+        from = p->victims_end[i];
+    }
 }
 
 static int finish(struct parser *p, enum extender_verb verb, struct err *err)
@@ -392,6 +413,8 @@ static int finish(struct parser *p, enum extender_verb verb, struct err *err)
     if (verb != EXTENDER_PREEMPT && !p->have_names && !p->have_nodes)
         return err_set(err, ERR_INVALID, "neither NodeNames nor Nodes is given");
     finish_names(p);
+    if (verb == EXTENDER_PREEMPT)
+        finish_victims(p);
     if (!p->have_pod || p->args->pod_span.len <= strlen("null"))
         return err_set(err, ERR_INVALID, "Pod is missing");
     return 0;
@@ -413,6 +436,8 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
     buf_done(&p.key);
     buf_done(&p.value);
     free(p.found);
+    free(p.uids);
+    free(p.victims_end);
     return r;
 }
 
@@ -423,6 +448,9 @@ void extender_args_done(struct extender_args *a)
     free(a->items);
     free(a->victims);
     buf_done(&a->victims_text);
+    free(a->victim_uids);
+    free(a->uid_list);
+    buf_done(&a->uid_text);
     free(a->ns);
     free(a->name);
     free(a->uid);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extender_request.h - the body of kube-scheduler's call to an extender, as the core's structs.
+ * extender_request.h - decodes the body of a call of kube-scheduler into the core's structs.
  *
- * Source: k8s.io/kube-scheduler/extender/v1 types.go. The Go types carry no JSON tags; keys are
- * read in any case (older clients wrote lower case). Both node forms are accepted: NodeNames
- * (nodeCacheCapable: true) and Nodes. Whole nodes are not parsed into a tree: their offsets in the
- * request are kept, so a reply echoes the chosen ones byte for byte.
+ * Source: k8s.io/kube-scheduler/extender/v1 types.go. The Go types have no JSON tags, so muster
+ * ignores the case of keys: older clients write lower case. Both forms of nodes are accepted:
+ * NodeNames (nodeCacheCapable: true) and Nodes. Complete nodes are not parsed into a tree. muster
+ * keeps their place in the request, and a reply repeats the chosen nodes byte for byte.
  *
- * Life cycle: extender_parse() fills a zeroed struct in one pass over the request, without the
- * pod; extender_decode_pod() decodes the pod unless the caller already has it. The reply is made
- * from it (extender_reply.h), then extender_args_done() frees. The request's bytes are borrowed and
- * changed (each name is NUL-terminated in place); they must live as long. Pure, any thread.
+ * Life cycle: extender_parse() fills a zeroed struct in one pass over the request, except the pod.
+ * extender_decode_pod() decodes the pod, unless the core already knows it. extender_reply.h builds
+ * the reply, and extender_args_done() frees the content. The struct borrows the bytes of the
+ * request and changes them: each name gets a NUL after it. The bytes must stay valid until
+ * extender_args_done(). Stateless; any thread.
  */
 #ifndef MUSTER_SERVER_EXTENDER_EXTENDER_REQUEST_H
 #define MUSTER_SERVER_EXTENDER_EXTENDER_REQUEST_H
@@ -19,6 +20,7 @@
 #include "base/err.h"
 #include "base/json_scan.h"
 #include "gang/effect.h"
+#include "gang/event.h"
 #include "gang/facts.h"
 #include "workload/workload.h"
 
@@ -36,37 +38,41 @@ enum extender_verb {
 };
 const char *extender_verb_name(enum extender_verb verb);
 
-/* More than a UID or a node's name has. */
+/* The maximum length of a UID or node name that is read. Valid ones are shorter. */
 #define EXTENDER_TEXT 255
 
 struct extender_args {
     /* filter, prioritize, preempt */
     struct gang_pod_facts *pod;   /* decoded; owned; the core may take it */
-    struct gang_pod_facts *known; /* instead: the core's own; set by the caller */
+    struct gang_pod_facts *known; /* the core's own facts; the caller sets it instead of `pod` */
     struct json_span pod_span;
-    char pod_uid[EXTENDER_TEXT + 1]; /* what tells whether it is known; "": not there, or longer */
+    /* The identity of the pod, by which the core finds it. "": missing or too long. */
+    char pod_uid[EXTENDER_TEXT + 1];
     char pod_nominated[EXTENDER_TEXT + 1];
     int64_t pod_version;
-    const char **names; /* nodes offered, or candidates of a preemption */
+    const char **names; /* offered nodes, or candidate nodes of a preemption */
     size_t n_names;
-    struct json_span *items;   /* filter with whole nodes: where each is; else NULL */
-    struct json_span *victims; /* preempt: per candidate, its MetaVictims in victims_text */
+    struct json_span *items;   /* the places of complete nodes; NULL: the request has only names */
+    struct json_span *victims; /* preempt: for each candidate, its MetaVictims in victims_text */
     struct buf victims_text;
+    struct gang_victims *victim_uids; /* the same for the core; all in uid_list */
+    const char **uid_list;
+    struct buf uid_text;
     /* bind */
     char *ns, *name, *uid, *node;
 
     const char *body; /* borrowed */
-    struct buf text;  /* of names that do not stand in the body as they are */
+    struct buf text;  /* copies of names, if they cannot be used in the body */
 };
 
-/* On failure err says what is wrong and at which byte. */
+/* On failure, err has the error and its byte. */
 int extender_parse(enum extender_verb verb, char *body, size_t len, struct extender_args *args,
                    struct err *err);
-/* Fills args->pod from the request. rules: for which pods PodGroups are created, see
- * decode_awaits(); NULL: for none. Nothing to do for bind. */
+/* Fills args->pod from the request. Does nothing for bind. rules: the rules for PodGroups that
+ * muster creates, see decode_awaits(); NULL: muster creates none. */
 int extender_decode_pod(struct extender_args *args, const struct workload_rules *rules,
                         struct err *err);
-/* Frees the content; also of a zeroed or half-filled struct, and twice. */
+/* Frees the content. The struct may be zeroed or partly filled. May be called twice. */
 void extender_args_done(struct extender_args *args);
 
 #endif

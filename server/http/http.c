@@ -13,12 +13,13 @@
 #include "config/config.h"
 #include "server/http/http_internal.h"
 
-/* A burst of a whole gang's bind calls arrives at once; the system lowers this to somaxconn. */
+/* The bind calls of a complete gang can arrive at once. The kernel lowers this to somaxconn. */
 #define LISTEN_BACKLOG 4096
 /*
- * Of the library, for each connection: headers, and a piece of the body. kube-scheduler keeps two
- * idle connections, so nearly every held bind has a new one: the library's own 32 KiB were touched
- * whole each time (30 % of the listener's time went into the pages), and 2,000 binds held 64 MiB.
+ * The library's memory for each connection, for the headers and a part of the body. kube-scheduler
+ * keeps only two idle connections, so nearly every held bind call has a new one. The library's
+ * default of 32 KiB costs too much time and memory for many connections, see
+ * docs/decisions/063-give-connections-8-kib.md.
  */
 #define CONNECTION_MEMORY ((size_t)8192)
 
@@ -53,10 +54,10 @@ static const char *header(struct MHD_Connection *c, const char *name)
 static size_t declared_length(struct MHD_Connection *c)
 {
     const char *text = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return text ? strtoull(text, NULL, 10) : 0; /* the library has refused what is no number */
+    return text ? strtoull(text, NULL, 10) : 0; /* the library has checked that it is a number */
 }
 
-/* 0, or the status to answer with. */
+/* Returns 0 to accept the request, or the status of the refusal. */
 static int judge_headers(const struct http_internal *in, const char *method)
 {
     const struct http_request *r = &in->request;
@@ -64,7 +65,7 @@ static int judge_headers(const struct http_internal *in, const char *method)
         return MHD_HTTP_NOT_FOUND;
     if (!method_matches(r->route, method))
         return MHD_HTTP_METHOD_NOT_ALLOWED;
-    /* Two lengths for one body are the root of request smuggling. */
+    /* Two lengths for one body would make request smuggling possible. */
     if (header(in->mhd, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
         header(in->mhd, MHD_HTTP_HEADER_TRANSFER_ENCODING))
         return MHD_HTTP_BAD_REQUEST;
@@ -80,32 +81,38 @@ static void put_error_text(struct http_internal *in)
     buf_clear(body);
     switch (in->status) {
     case MHD_HTTP_NOT_FOUND:
-        buf_puts(body, "no such path; there are:\n");
+        buf_puts(body, "unknown path; valid paths:\n");
         for (size_t i = 0; i < h->n_routes; i++)
             buf_printf(body, "%s %s\n", h->routes[i].method, h->routes[i].path);
         break;
     case MHD_HTTP_METHOD_NOT_ALLOWED:
-        buf_printf(body, "this path takes %s\n", in->request.route->method);
+        buf_printf(body, "method not allowed: use %s\n", in->request.route->method);
         break;
     case MHD_HTTP_CONTENT_TOO_LARGE:
-        buf_printf(body, "the body is larger than %zu bytes (maxBodyMiB)\n", h->body_limit);
+        buf_printf(body, "the body is larger than %zu bytes, the limit of this port",
+                   h->body_limit);
+        if (h->setting)
+            buf_printf(body, ": raise %s", h->setting);
+        buf_putc(body, '\n');
         break;
     case MHD_HTTP_SERVICE_UNAVAILABLE:
         buf_printf(body,
-                   "all requests and replies that are under way are larger than %zu bytes (twice "
-                   "maxBodyMiB): try again, or raise it\n",
+                   "all current requests and replies together exceed %zu bytes, the limit of this "
+                   "port: try again",
                    h->memory);
+        if (h->setting)
+            buf_printf(body, ", or raise %s", h->setting);
+        buf_putc(body, '\n');
         break;
     default:
-        buf_puts(body, "Content-Length and Transfer-Encoding exclude each other\n");
+        buf_puts(body, "a request must not have both Content-Length and Transfer-Encoding\n");
         break;
     }
 }
 
 /* ---- answering ---- */
 
-/* The reply's bytes stay where they are: the library is done with them before it says that the
- * request is completed. What it allocates here (the response, its headers) is its own. */
+/* The library borrows the bytes of the reply until on_completed(). It owns the response object. */
 static void queue(struct http_internal *in, int status, const char *type, const char *allow)
 {
     const struct buf *reply = &in->request.reply;
@@ -117,14 +124,14 @@ static void queue(struct http_internal *in, int status, const char *type, const 
     if (allow)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
     in->answered = true;
-    if (!in->request.in_place) { /* else it is counted as the body */
+    if (!in->request.in_place) { /* otherwise it is already counted as the body */
         in->counted_reply = reply->len;
         atomic_fetch_add(&in->http->reply_bytes, reply->len);
     }
     pthread_mutex_lock(&in->http->lock);
     in->http->replying++;
     pthread_mutex_unlock(&in->http->lock);
-    /* Refused only on a connection that is broken already; then the request completes anyway. */
+    /* This fails only on a broken connection, and then the request completes anyway. */
     MHD_queue_response(in->mhd, (unsigned)status, response);
     MHD_destroy_response(response);
     if (!in->deferred)
@@ -169,7 +176,8 @@ const char *http_query(const struct http_request *r, const char *key)
 bool http_defer(struct http_request *r)
 {
     struct http *h = r->inner->http;
-    /* Counted before the flag is read: whoever set the flag and then sees 0 has seen the last. */
+    /* Count before reading the flag: a thread that has set the flag and then reads 0 can be sure
+     * that no other request will be deferred. */
     atomic_fetch_add(&h->deferred, 1);
     if (atomic_load(&h->refuse_deferring)) {
         atomic_fetch_sub(&h->deferred, 1);
@@ -260,7 +268,7 @@ static void drop_body(struct http_internal *in)
     buf_done(&in->request.body);
 }
 
-/* Whether there is room for n more bytes of this body beside all others. */
+/* Counts n more bytes of this body. False: all bodies and replies together are too large. */
 static bool count_body(struct http_internal *in, size_t n)
 {
     struct http *h = in->http;
@@ -269,7 +277,8 @@ static bool count_body(struct http_internal *in, size_t n)
     return !is_full(h);
 }
 
-/* What was decided against is read to its end and forgotten: the reply must wait for it. */
+/* The body of a refused request is read to its end and dropped, because the reply has to wait for
+ * the end. */
 static void take_body(struct http_internal *in, const char *data, size_t n)
 {
     const struct http *h = in->http;
@@ -297,7 +306,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
     (void)version;
     if (!in) {
         in = *request = begin_request(h, c, path, method);
-        /* Known to be too large before it is sent: told at once, and the connection closed. */
+        /* The body is known to be too large, so refuse it at once. The library then closes the
+         * connection. */
         if (in->status == MHD_HTTP_CONTENT_TOO_LARGE)
             answer_decided(in);
         return MHD_YES;
@@ -326,7 +336,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
     struct http *h = cls;
     struct http_internal *in = *request;
     (void)c;
-    (void)code; /* no proof of delivery, either way */
+    (void)code; /* does not show whether the reply was delivered */
     if (!in)
         return;
     *request = NULL;
@@ -362,12 +372,12 @@ static void on_library_log(void *cls, const char *fmt, va_list ap)
     char text[256];
     vsnprintf(text, sizeof text, fmt, ap);
     text[strcspn(text, "\n")] = '\0';
-    log_debug("libmicrohttpd", "text", text, NULL);
+    log_debug("Message from libmicrohttpd", "text", text, NULL);
 }
 
 /* ---- the listener ---- */
 
-/* Opened here and not by the library, for an error that says which address and why. */
+/* The library could open the socket, but its error would not name the address and the cause. */
 static int open_socket(const char *listen_at, struct err *err)
 {
     cleanup_free char *host = NULL;
@@ -387,7 +397,7 @@ static int open_socket(const char *listen_at, struct err *err)
     bool bad =
         fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, LISTEN_BACKLOG) < 0;
     if (bad)
-        err_errno(err, "listen on %s", listen_at);
+        err_errno(err, "cannot listen on %s", listen_at);
     freeaddrinfo(ai);
     if (bad && fd >= 0)
         close(fd);
@@ -410,7 +420,7 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
     struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL},
                                     {MHD_OPTION_END, 0, NULL}};
     if (o->threads < 2)
-        pool[0] = pool[1]; /* the library wants no pool of one */
+        pool[0] = pool[1]; /* the library does not accept a pool of one thread */
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_LISTEN_SOCKET,
@@ -440,6 +450,7 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->address = socket_address(fd);
     h->body_limit = o->body_limit;
     h->memory = o->memory;
+    h->setting = o->setting;
     h->routes = o->routes;
     h->n_routes = o->n_routes;
     h->arg = o->arg;
@@ -453,7 +464,7 @@ struct http *http_open(const struct http_options *o, struct err *err)
     pthread_condattr_destroy(&attr);
     h->daemon = start_library(h, o, fd);
     if (!h->daemon) {
-        err_errno(err, "start the HTTP listener on %s", o->listen);
+        err_errno(err, "cannot start the HTTP listener on %s", o->listen);
         close(fd);
         return http_free(h);
     }
@@ -479,7 +490,7 @@ struct http *http_close(struct http *h, usec_t deadline)
 {
     if (!h)
         return NULL;
-    MUST(http_deferred(h) == 0); /* the library would abort, later and less clearly */
+    MUST(http_deferred(h) == 0); /* otherwise the library aborts later, without a clear message */
     struct timespec until = {.tv_sec = deadline / USEC_PER_SEC,
                              .tv_nsec = deadline % USEC_PER_SEC * 1000};
     pthread_mutex_lock(&h->lock);

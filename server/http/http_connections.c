@@ -19,12 +19,12 @@ void conns_done(struct conns *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
 {
     list_remove(&conn->link);
     if (conn->stage == CONN_CUT)
-        return; /* nothing brings it back */
+        return; /* a cut connection stays cut */
     conn->stage = stage;
     if (stage == CONN_WORK)
         return;
@@ -33,8 +33,8 @@ static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
     list_push(idle ? &c->idle : &c->timed, &conn->link);
 }
 
-/* With the lock held, so the library cannot close a socket and the system give its number to
- * somebody else meanwhile: it calls conn_close() first. */
+/* The caller holds the lock. The library calls conn_close() before it closes a socket, so the
+ * descriptor cannot belong to another connection. */
 static void cut(struct conns *c, struct conn *conn)
 {
     list_remove(&conn->link);
@@ -44,7 +44,7 @@ static void cut(struct conns *c, struct conn *conn)
     shutdown(conn->fd, SHUT_RDWR);
 }
 
-/* Those with a request that is ours to answer are never cut: they are in no list. */
+/* A connection whose request muster has to answer is in no list, so it is never cut. */
 static void make_room(struct conns *c)
 {
     struct list *from = list_empty(&c->idle) ? &c->timed : &c->idle;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_internal.h - shared by http.c (listener, requests) and http_connections.c (connections and
- * their deadlines).
+ * http_internal.h - the structs that http.c (listener and requests) and http_connections.c
+ * (connections and their deadlines) share.
  */
 #ifndef MUSTER_SERVER_HTTP_HTTP_INTERNAL_H
 #define MUSTER_SERVER_HTTP_HTTP_INTERNAL_H
@@ -13,31 +13,32 @@
 #include "base/list.h"
 #include "server/http/http.h"
 
-/* What a connection is busy with, and so which deadline it has. */
+/* The stage of a connection. It determines the deadline. */
 enum conn_stage {
-    CONN_HEADERS, /* new; the first request's headers are to come */
+    CONN_HEADERS, /* new: the headers of the first request have not arrived */
     CONN_BODY,
-    CONN_WORK, /* ours to answer: no deadline */
+    CONN_WORK, /* muster has to answer: no deadline */
     CONN_REPLY,
     CONN_IDLE, /* between two requests */
-    CONN_CUT,  /* shut down, by a deadline or to make room */
+    CONN_CUT,  /* shut down at a deadline or to make room */
 };
 
 struct conn {
-    struct list link; /* in one of the lists below, or none */
+    struct list link; /* in conns.timed, conns.idle or no list */
     usec_t deadline;
     int fd;
     enum conn_stage stage;
 };
 
-/* All connections of a listener. Every deadline of a list is as long, so the lists are in order. */
+/* All connections of a listener. All deadlines of a list are equally long, so each list is in order
+ * of deadlines. */
 struct conns {
     pthread_mutex_t lock;
     struct list timed; /* HEADERS, BODY, REPLY */
     struct list idle;
     size_t count;
-    size_t leaving; /* of these, cut and not yet closed */
-    uint64_t cut;
+    size_t leaving;         /* connections that are cut but not closed yet */
+    uint64_t cut;           /* connections that were cut since the start */
     usec_t request_timeout; /* const */
     size_t limit;           /* const */
 };
@@ -48,8 +49,8 @@ struct conn *conn_open(struct conns *c, int fd);
 void conn_close(struct conns *c, struct conn *conn);
 void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage);
 
-/* Seconds that a connection may stay open between two requests: more than the 90 of Go's client,
- * so that it is not closed under a request on its way. */
+/* How long a connection may be idle, in seconds. Go's client closes an idle connection after 90 s.
+ * muster waits longer, so that it does not close a connection on which a request is arriving. */
 #define CONN_IDLE_SECONDS 120
 
 struct http {
@@ -59,6 +60,7 @@ struct http {
 
     /* const */
     size_t body_limit, memory;
+    const char *setting;
     const struct http_route *routes;
     size_t n_routes;
     void *arg;
@@ -66,11 +68,11 @@ struct http {
 
     atomic_size_t deferred;
     atomic_bool refuse_deferring;
-    atomic_size_t body_bytes, reply_bytes; /* kept in all requests */
+    atomic_size_t body_bytes, reply_bytes; /* in memory, of all requests */
 
     pthread_mutex_t lock;
     pthread_cond_t sent;
-    size_t replying; /* under lock: answered and not yet completed */
+    size_t replying; /* requests that are answered but not completed; under `lock` */
 };
 
 struct http_internal {
@@ -78,10 +80,10 @@ struct http_internal {
     struct http *http;
     struct MHD_Connection *mhd;
     struct conn *conn;
-    int status; /* decided before the body came; 0: none */
+    int status; /* of a refusal that is already decided; 0: none */
     bool deferred, answered;
     char *path;
-    size_t counted, counted_reply; /* of this one in http.body_bytes and reply_bytes */
+    size_t counted, counted_reply; /* this request's part of http.body_bytes and reply_bytes */
 };
 
 #endif

@@ -11,6 +11,12 @@ void json_put_comma(struct buf *out)
         buf_putc(out, ',');
 }
 
+void json_put_object(struct buf *out)
+{
+    json_put_comma(out);
+    buf_putc(out, '{');
+}
+
 void json_put_key(struct buf *out, const char *key)
 {
     json_put_comma(out);

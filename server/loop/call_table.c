@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/must.h"
 
-/* An id is a serial number above and a place in the table below. */
+/* The low SLOT_BITS bits of an id are the place in the table. The rest is a serial number. */
 #define SLOT_BITS 20
 #define SLOT_MASK ((UINT64_C(1) << SLOT_BITS) - 1)
 
@@ -25,7 +25,7 @@ struct call_table *call_table_new(struct err *err)
 {
     int fd = epoll_create1(EPOLL_CLOEXEC);
     if (fd < 0) {
-        err_errno(err, "epoll_create1");
+        err_errno(err, "cannot create an epoll instance");
         return NULL;
     }
     struct call_table *c = xcalloc(1, sizeof *c);
@@ -61,14 +61,15 @@ static struct extender_call *find(const struct call_table *c, uint64_t id)
     return call && call->id == id ? call : NULL;
 }
 
-/* Level-triggered and once: what was closed before the watch began is reported as well. */
+/* Level-triggered, so a disconnect before the watch began is also reported. One event only. */
 static void watch(struct call_table *c, struct extender_call *call)
 {
     struct epoll_event ev = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = call->id};
     char peer[HTTP_PEER];
     call->watched = epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, http_socket(call->request), &ev) == 0;
     if (!call->watched)
-        log_warning("a held bind cannot be watched, ignoring: its caller's leaving goes unnoticed",
+        log_warning("Cannot watch the connection of a bind call; muster will not notice if the "
+                    "caller disconnects",
                     "from", http_peer(call->request, peer), NULL);
 }
 
@@ -98,7 +99,7 @@ void call_table_settle(struct call_table *c, struct extender_call *call)
     if (call->id == 0 || find(c, call->id) != call)
         return;
     call->deferred = http_defer(call->request);
-    MUST(call->deferred); /* nobody ends the listener but the core thread, in a turn of its own */
+    MUST(call->deferred); /* only the core thread ends the listener, in a turn of its own */
 }
 
 size_t call_table_closed(struct call_table *c, struct gang_event *events, size_t max)

@@ -3,7 +3,7 @@
 
 #include "config/scheduler_config.h"
 
-/* The plugins that kubeSchedulerConfig disables, as the core numbers their rules. */
+/* The plugins that kubeSchedulerConfig disables, as bits of enum gang_predicate. */
 static int32_t rules_off(const struct config *c)
 {
     int32_t off = 0;
@@ -41,5 +41,9 @@ struct gang_config core_config(const struct config *c)
         .whole_lists = c->whole_lists,
         .scheduler_names = (const char *const *)c->scheduler_names.items,
         .n_scheduler_names = c->scheduler_names.n,
+        .queue_grants = (const char *const *)c->queue_namespaces.items,
+        .n_queue_grants = c->queue_namespaces.n,
+        .queue_half_life = c->queue_half_life,
+        .queue_time_factor = c->queue_time_factor * 10,
     };
 }

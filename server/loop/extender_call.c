@@ -5,15 +5,15 @@
 #include "base/log.h"
 #include "server/extender/extender_reply.h"
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* Nanoseconds that the call took so far, without waiting for its bytes. */
+/* Nanoseconds spent on the call so far, without the time in which its bytes arrived. */
 static int64_t work_on(const struct http_request *r)
 {
     return r->spent + nsec_now() - r->whole;
 }
 
-/* Answers without the core. */
+/* Answers a call without the core. */
 static void fail(struct extender_call *call, enum metric_outcome outcome, const char *why)
 {
     struct http_request *r = call->request;
@@ -23,13 +23,13 @@ static void fail(struct extender_call *call, enum metric_outcome outcome, const 
     http_answer(r, status, HTTP_JSON);
 }
 
-static void not_understood(struct extender_call *call, const char *error)
+static void not_readable(struct extender_call *call, const char *error)
 {
     char peer[HTTP_PEER];
-    log_warning("call not understood", "verb", extender_verb_name(call->verb), "from",
+    log_warning("Cannot read a call", "verb", extender_verb_name(call->verb), "from",
                 http_peer(call->request, peer), "error", error, NULL);
     cleanup_free char *why =
-        xasprintf("muster: %s not understood: %s", extender_verb_name(call->verb), error);
+        xasprintf("muster: cannot read the %s call: %s", extender_verb_name(call->verb), error);
     fail(call, METRIC_BROKEN, why);
 }
 
@@ -37,10 +37,10 @@ bool extender_call_parse(struct extender_call *call)
 {
     struct http_request *r = call->request;
     struct err err;
-    json_repair_nul(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
+    json_repair_nul(r->body.data, r->body.len); /* an annotation of any user can contain a NUL */
     if (extender_parse(call->verb, r->body.data, r->body.len, &call->args, &err) == 0)
         return true;
-    not_understood(call, err.text);
+    not_readable(call, err.text);
     return false;
 }
 
@@ -49,7 +49,7 @@ bool extender_call_decode(struct extender_call *call)
     struct err err;
     if (extender_decode_pod(&call->args, call->rules, &err) == 0)
         return true;
-    not_understood(call, err.text);
+    not_readable(call, err.text);
     return false;
 }
 
@@ -83,6 +83,7 @@ void extender_call_to_event(struct extender_call *call, struct gang_event *ev)
         ev->pod = a->known ? a->known : STEAL(a->pod);
         ev->names = a->names;
         ev->n_names = a->n_names;
+        ev->victims = a->victim_uids;
     }
 }
 

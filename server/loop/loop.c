@@ -17,16 +17,15 @@
 #include "server/views/history.h"
 #include "server/views/invariant_log.h"
 
-/* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
- * and health checks waiting. */
+/* Maximum mail in one step, so that a first list of 50,000 pods does not delay calls and probes. */
 #define MAIL_PER_STEP 16384
-/* The same where a thread of the listener has the turn: it has other connections to look after. */
+/* The same for a turn of a listener's thread, which also serves other connections. */
 #define MAIL_PER_SERVICE 64
-/* Deadlines of connections are looked at this often. */
+/* How often the deadlines of connections are checked. */
 #define SWEEP_EVERY USEC_PER_SEC
-/* So long after a call of kube-scheduler others are expected. */
+/* For this long after a call, kube-scheduler is expected to send more calls. */
 #define CALLS_GO_ON (100 * USEC_PER_MSEC)
-/* The end: writes in flight, then replies on their way out. */
+/* At the end, the time for writes in progress, and then for replies. */
 #define CLOSE_CLUSTER (5 * USEC_PER_SEC)
 #define CLOSE_HTTP    (2 * USEC_PER_SEC)
 
@@ -34,33 +33,33 @@ struct loop {
     /* shared */
     struct mailbox *box;
     atomic_bool synced, stopping;
-    _Atomic usec_t back_at; /* when the core thread means to be in a turn again; 0: not yet begun */
+    _Atomic usec_t back_at; /* when the core thread should have the turn again; 0: not started */
     struct loop_mail stop_mail;
     atomic_bool stop_posted;
 
-    pthread_mutex_t turn; /* never waited for but by the core thread */
+    pthread_mutex_t turn; /* only the core thread waits for it */
 
     /* owned by the thread that has the turn */
-    bool open;           /* others than the core thread may take turns */
-    usec_t sleeps_until; /* what the core thread knows of */
+    bool open;           /* threads of the listener may take turns */
+    usec_t sleeps_until; /* when the core thread wakes by itself; 0: it is awake */
     struct gang_core *core;
     struct call_table *calls;
     struct cluster *cluster;
     struct http *verbs, *ops;
     struct metrics *metrics;
     struct history *history;
-    struct recorder *recorder; /* NULL: nothing is recorded */
-    int epoll_fd, signal_fd;   /* signal_fd -1: signals are not ours */
-    struct mail *pending;      /* taken from the box, not yet looked at */
+    struct recorder *recorder; /* NULL: no recording */
+    int epoll_fd, signal_fd;   /* signal_fd -1: signals are not handled */
+    struct mail *pending;      /* taken from the mailbox, but not processed yet */
     struct gang_event *events;
     size_t n_events, events_cap;
     struct ops_query_queue queries;
     struct extender_call *answered,
-        **answered_end; /* to be sent when the step's effects are carried out */
+        **answered_end; /* to be sent after all effects of the step are carried out */
     usec_t next_sweep;
-    usec_t called; /* when the last call of kube-scheduler came */
+    usec_t called; /* when the last call of kube-scheduler arrived */
     int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
-    uint32_t violations; /* kinds of them that were said */
+    uint32_t violations; /* see invariant_log() */
     bool stop;
 };
 
@@ -70,13 +69,13 @@ struct event_mail {
     int64_t posted; /* nanoseconds */
 };
 
-/* ---- making ---- */
+/* ---- life cycle ---- */
 
 static int add_fd(struct loop *l, int fd, struct err *err)
 {
     struct epoll_event ev = {.events = EPOLLIN};
     if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
-        return err_errno(err, "epoll_ctl");
+        return err_errno(err, "cannot watch a file descriptor with epoll");
     return 0;
 }
 
@@ -85,6 +84,7 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
     struct loop *l = xcalloc(1, sizeof *l);
     struct gang_config cc = core_config(config);
     l->metrics = metrics;
+    metrics->max_queues = (size_t)config->max_metrics_queues;
     l->signal_fd = -1;
     l->answered_end = &l->answered;
     pthread_mutex_init(&l->turn, NULL);
@@ -92,7 +92,7 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
     l->history = history_new();
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll_fd < 0) {
-        err_errno(err, "epoll_create1");
+        err_errno(err, "cannot create an epoll instance");
         return loop_free(l);
     }
     l->box = mailbox_new(err);
@@ -151,7 +151,7 @@ int loop_watch_signals(struct loop *l, struct err *err)
     sigset_t set = end_signals();
     l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (l->signal_fd < 0)
-        return err_errno(err, "signalfd");
+        return err_errno(err, "cannot create a signalfd");
     return add_fd(l, l->signal_fd, err);
 }
 
@@ -254,7 +254,7 @@ static void take_mail(struct loop *l, usec_t now, int most)
         take_one(l, m, now);
 }
 
-/* A bind of this very batch whose caller has gone already: the core never hears of it. */
+/* Drops a bind call of the current batch whose caller has disconnected, before the core gets it. */
 static bool drop_fresh(struct loop *l, uint64_t id)
 {
     for (size_t i = 0; i < l->n_events; i++) {
@@ -264,13 +264,14 @@ static bool drop_fresh(struct loop *l, uint64_t id)
         gang_event_done(ev);
         memmove(ev, ev + 1, (l->n_events - i - 1) * sizeof *ev);
         l->n_events--;
-        extender_call_refuse(call_table_take(l->calls, id), "the caller has gone");
+        extender_call_refuse(call_table_take(l->calls, id), "the caller has disconnected");
         return true;
     }
     return false;
 }
 
-/* After the mail and before the step, so that no commit counts a bind whose caller has gone. */
+/* Call it after taking mail and before the step, so that no commit counts a bind call whose caller
+ * has disconnected. */
 static void take_closed(struct loop *l)
 {
     struct gang_event closed[64];
@@ -292,7 +293,7 @@ static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
     }
     struct extender_call *call = call_table_answer(l->calls, e, now);
     if (call) {
-        /* Who came in this very step, or is refused, has not waited for a Binding. */
+        /* A call that arrived in this step or is refused has not waited for a Binding. */
         if (l->bound && e->kind == GANG_REPLY_BIND && !*e->bind_reply.error && call->taken < now)
             samples_add(&l->metrics->bind_reply, nsec_now() - l->bound);
         call->next = NULL;
@@ -301,7 +302,7 @@ static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
     }
 }
 
-/* Only now: an answered call's strings may be borrowed by the effects behind it. */
+/* Call it after all effects, because later effects may borrow strings of answered calls. */
 static void send_answered(struct loop *l)
 {
     for (struct extender_call *call = l->answered, *next; call; call = next) {
@@ -334,7 +335,7 @@ static void step(struct loop *l, usec_t now)
     l->bound = 0;
     send_answered(l);
     if (gang_core_synced(l->core) && !atomic_exchange(&l->synced, true))
-        log_info("the picture of the cluster is whole", NULL);
+        log_info("Cluster cache synced", NULL);
 }
 
 static void answer_queries(struct loop *l)
@@ -352,7 +353,7 @@ static void take_signals(struct loop *l)
 {
     struct signalfd_siginfo info;
     while (l->signal_fd >= 0 && read(l->signal_fd, &info, sizeof info) == sizeof info) {
-        log_info("stopping", "signal", info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
+        log_info("Stopping", "signal", info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
         l->stop = true;
     }
 }
@@ -375,7 +376,7 @@ static usec_t earlier(usec_t a, usec_t b)
 
 /* ---- turns ---- */
 
-/* When the core thread has something to do, whatever comes. */
+/* When the core thread has something to do without new mail. */
 static usec_t next_due(const struct loop *l)
 {
     usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
@@ -415,7 +416,7 @@ static void wait_for_work(struct loop *l)
     give_turn(l);
     epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), (int)((left + 999) / 1000));
     take_turn(l);
-    l->sleeps_until = 0; /* it is awake */
+    l->sleeps_until = 0;
 }
 
 static void turn(struct loop *l)
@@ -434,7 +435,8 @@ static void turn(struct loop *l)
     sweep(l, now);
 }
 
-/* What came before the call. False: there is more than a listener's thread should work on. */
+/* Processes the mail that arrived before the call. False: too much mail for a listener's thread, or
+ * the loop stops. */
 static bool catch_up(struct loop *l)
 {
     if (!l->pending && !mailbox_has(l->box))
@@ -447,9 +449,8 @@ static bool catch_up(struct loop *l)
     return !l->pending && !l->stop;
 }
 
-/* In steps of their own: a step may free what the call borrows from the core, see
- * extender_call_prepare().
- */
+/* Runs a separate step for the call, because a step with facts could free what the call borrows
+ * from the core, see extender_call_prepare(). */
 static void serve(struct loop *l, struct extender_call *call)
 {
     usec_t now = usec_now();
@@ -478,7 +479,7 @@ bool loop_serve(struct loop *l, struct extender_call *call)
 
 /* ---- the end ---- */
 
-/* Whatever still arrives: calls and queries are refused, facts dropped. */
+/* Refuses the calls and queries that still arrive, and drops events. */
 static void refuse_mail(struct loop *l)
 {
     struct loop_mail *m;
@@ -500,7 +501,8 @@ static size_t deferred(const struct loop *l)
     return (l->verbs ? http_deferred(l->verbs) : 0) + (l->ops ? http_deferred(l->ops) : 0);
 }
 
-/* A listener's thread may be between counting a request and posting it: wait for its mail. */
+/* Waits until no request is deferred. A listener's thread may have deferred a request but not
+ * posted it yet. */
 static void drain(struct loop *l)
 {
     struct epoll_event ready[4];
@@ -508,7 +510,7 @@ static void drain(struct loop *l)
         epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), 10);
 }
 
-/* The tail of the end: nothing new is deferred, what was is refused, replies are let out. */
+/* Refuses all deferred requests, and waits until the replies are sent. */
 static void close_listeners(struct loop *l)
 {
     if (l->verbs)
@@ -522,7 +524,7 @@ static void close_listeners(struct loop *l)
     refuse_mail(l);
 }
 
-/* From here on a signal does what it does to any program. */
+/* Restores the default effect of signals, so that a second signal kills the process. */
 static void let_signals_through(const struct loop *l)
 {
     if (l->signal_fd < 0)
@@ -531,7 +533,7 @@ static void let_signals_through(const struct loop *l)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* The turn is kept to the end: calls that still come are posted, and refused. */
+/* The core thread keeps the turn to the end. Calls that still arrive are posted and refused. */
 static void end(struct loop *l)
 {
     l->open = false;
@@ -550,7 +552,7 @@ static void end(struct loop *l)
     while ((left = call_table_take(l->calls, 0)) != NULL)
         extender_call_refuse(left, "muster is stopping");
     if (held > 0)
-        log_info("every held call was answered", "calls", log_int(held), NULL);
+        log_info("Answered all held calls", "calls", log_int(held), NULL);
     drain(l);
     l->cluster->ops->close(l->cluster, usec_now() + CLOSE_CLUSTER);
     l->cluster = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_mail.h - what is posted to the loop (loop_post()): events of the cluster, calls, queries.
+ * loop_mail.h - the header of everything that is posted to the loop: events of the cluster, calls
+ * and queries.
  *
- * Each embeds a struct loop_mail as its first member, and is the loop's from the post on. What is
- * posted stands below the loop and knows no more of it than this.
+ * Posted structs have a struct loop_mail as their first member. After loop_post(), only the loop
+ * may use them. Their modules are below the loop, and know nothing of it except this header.
  */
 #ifndef MUSTER_SERVER_LOOP_LOOP_MAIL_H
 #define MUSTER_SERVER_LOOP_LOOP_MAIL_H
@@ -12,7 +13,7 @@
 
 enum loop_mail_kind {
     LOOP_EVENT, /* from the cluster */
-    LOOP_CALL,  /* a verb; see extender_call.h */
+    LOOP_CALL,  /* a call of kube-scheduler; see extender_call.h */
     LOOP_QUERY, /* a request to the ops listener that needs the core; see ops_queries.h */
     LOOP_STOP,
 };

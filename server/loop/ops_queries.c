@@ -17,6 +17,15 @@ static void free_query(void *user)
     free(q);
 }
 
+/* Sends the reply. The client may read it slowly, so everything else is freed now. */
+static void resume(struct ops_query *q)
+{
+    q->manifests = manifest_gangs_free(q->manifests);
+    if (q->unanswered)
+        atomic_fetch_sub(q->unanswered, 1);
+    http_resume(q->request);
+}
+
 struct ops_query *ops_query_new(struct http_request *r, enum ops_query_kind kind)
 {
     struct ops_query *q = xcalloc(1, sizeof *q);
@@ -38,6 +47,19 @@ void ops_query_fail(struct http_request *r, int status, const char *why)
     http_answer(r, status, HTTP_JSON);
 }
 
+bool ops_query_read(struct ops_query *q, const struct workload_rules *rules)
+{
+    struct http_request *r = q->request;
+    const struct manifest_options options = {.ns = q->ns, .rules = rules, .wall = usec_wall()};
+    struct err err;
+    q->manifests = manifest_gangs_read(buf_str(&r->body), r->body.len, &options, &err);
+    if (q->manifests)
+        return true;
+    ops_query_fail(r, 400, err.text);
+    resume(q);
+    return false;
+}
+
 /* ---- answers ---- */
 
 static void answer_events(const struct ops_query *q, const struct history *history,
@@ -49,23 +71,36 @@ static void answer_events(const struct ops_query *q, const struct history *histo
     buf_putc(body, '}');
 }
 
-/* The body; false: there is no such gang. */
-static bool put_answer(const struct ops_query *q, const struct ops_query_context *view,
-                       struct buf *body)
+static int put_check(const struct ops_query *q, struct gang_core *core, struct buf *body,
+                     struct buf *why)
+{
+    struct err err;
+    if (api_json_check(core, q->manifests, body, &err) == 0)
+        return 200;
+    buf_puts(why, err.text);
+    return err.code == ERR_UNAVAILABLE ? 503 : err.code == ERR_CONFLICT ? 409 : 400;
+}
+
+/* Writes the body, or why there is none. Returns the HTTP status. */
+static int put_answer(const struct ops_query *q, const struct ops_query_context *view,
+                      struct buf *body, struct buf *why)
 {
     struct gang_page page = {.after = q->after, .limit = q->limit};
     usec_t now = usec_now(), wall = usec_wall();
+    int status = 200;
     switch (q->kind) {
     case QUERY_METRICS:
         metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, body);
-        return true;
+        return 200;
     case QUERY_GANGS:
         api_json_gangs(view->core, q->ns, &page, now, wall, body);
         break;
     case QUERY_GANG:
         if (!api_json_gang(view->core, view->history, q->ns, q->name, q->api_group, &page, now,
-                           wall, body))
-            return false;
+                           wall, body)) {
+            api_json_no_gang(view->core, q->ns, q->name, why);
+            status = 404;
+        }
         break;
     case QUERY_EVENTS:
         answer_events(q, view->history, body);
@@ -73,38 +108,42 @@ static bool put_answer(const struct ops_query *q, const struct ops_query_context
     case QUERY_NODES:
         api_json_nodes(view->core, &page, body);
         break;
+    case QUERY_QUEUES:
+        api_json_queues(view->core, &page, body);
+        break;
+    case QUERY_CHECK:
+        status = put_check(q, view->core, body, why);
+        break;
     }
     buf_putc(body, '\n');
-    return true;
+    return status;
 }
 
 void ops_query_refuse(struct ops_query *q, const char *why)
 {
-    struct http_request *r = q->request;
-    ops_query_fail(r, 503, why);
-    http_resume(r);
+    ops_query_fail(q->request, 503, why);
+    resume(q);
 }
 
-/* Answers and lets go: the query is gone afterwards. */
+/* Answers the query, which must not be used afterwards. */
 static void ops_query_answer(struct ops_query *q, const struct ops_query_context *view)
 {
     struct http_request *r = q->request;
     if (http_is_full(r)) {
-        ops_query_refuse(q,
-                         "clients read too slowly, and the memory for replies is full: try again");
+        ops_query_refuse(q, "the memory for replies is full, because clients read too slowly: try "
+                            "again");
         return;
     }
-    if (put_answer(q, view, &r->reply)) {
+    cleanup_buf struct buf why = BUF_INIT;
+    int status = put_answer(q, view, &r->reply, &why);
+    if (status == 200)
         http_answer(r, 200, q->kind == QUERY_METRICS ? METRICS_TYPE : HTTP_JSON);
-    } else {
-        cleanup_buf struct buf why = BUF_INIT;
-        api_json_no_gang(view->core, q->ns, q->name, &why);
-        ops_query_fail(r, 404, buf_str(&why));
-    }
-    http_resume(r);
+    else
+        ops_query_fail(r, status, buf_str(&why));
+    resume(q);
 }
 
-/* ---- queries that wait ---- */
+/* ---- queues ---- */
 
 void ops_query_wait(struct ops_query_queue *line, struct ops_query *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One walk over the tables to write, one to read. A walk is as deep as the types are nested, and
- * no type contains itself.
+ * Writing and reading walk over the tables. The depth of the recursion is the nesting of the types,
+ * and no type contains itself.
  */
 #include <inttypes.h>
 
@@ -34,14 +34,14 @@ static void put_text(const char *s, struct buf *out)
 
 static int enum_at(const void *object, const struct record_field *f)
 {
-    return *(const int *)at(object,
-                            f->offset); /* gcc: enums without negative values are int-sized */
+    /* In gcc, an enum without negative values has the size of an int. */
+    return *(const int *)at(object, f->offset);
 }
 
 static void put_list(const void *object, const struct record_field *f, struct buf *out);
 static void put_value(const void *object, const struct record_field *f, struct buf *out);
 
-/* The values of a row, with commas between. */
+/* Writes the values of a row, separated by commas. */
 static void put_row(const struct record_type *type, const void *object, struct buf *out)
 {
     for (size_t i = 0; i < type->n_fields; i++) {
@@ -147,7 +147,7 @@ static bool all_zero(const struct record_type *type, const void *object)
     return true;
 }
 
-/* What need not be written: a zeroed struct has it already. */
+/* A field that is zero is not written, because record_decode() fills a zeroed struct. */
 static bool is_zero(const void *object, const struct record_field *f)
 {
     const void *p = at(object, f->offset);
@@ -221,7 +221,7 @@ static int take_text(struct taking *t, const json_t *json, bool required, char *
     if (json_is_null(json) && !required)
         return 0;
     if (!json_is_string(json))
-        return wrong(t, "a text");
+        return wrong(t, "a string");
     *ret = xstrdup(json_string_value(json));
     return 0;
 }
@@ -229,7 +229,7 @@ static int take_text(struct taking *t, const json_t *json, bool required, char *
 static int take_constant(struct taking *t, const json_t *json, const char **ret)
 {
     if (!json_is_string(json))
-        return wrong(t, "a text");
+        return wrong(t, "a string");
     const char *s = json_string_value(json);
     char *kept = map_get(t->pool, s);
     if (!kept) {
@@ -263,28 +263,28 @@ static int take_word(struct taking *t, const json_t *json, const struct record_f
             return 0;
         }
     }
-    return wrong(t, "a word that this version knows");
+    return wrong(t, "a value that this version knows");
 }
 
-/* As many rows as the values are for. */
+/* Reads rows, each from as many values as the type has fields. */
 static int take_rows(struct taking *t, const struct record_type *type, const json_t *json,
                      char *items, size_t *n)
 {
     const size_t width = type->n_fields, rows = json_array_size(json) / width;
     if (json_array_size(json) % width)
-        return wrong(t, "whole rows");
+        return wrong(t, "a list of complete rows");
     for (*n = 0; *n < rows; ++*n) {
         for (size_t i = 0; i < width; i++)
             if (take_value(t, json_array_get(json, *n * width + i), items + *n * type->size,
                            &type->fields[i]) < 0) {
-                ++*n; /* half filled: to be freed too */
+                ++*n; /* the partly filled row is freed too */
                 return -1;
             }
     }
     return 0;
 }
 
-/* The items are made zeroed and belong to the object at once, so that it can be freed whole. */
+/* The zeroed items belong to the object at once, so that the caller can free it after an error. */
 static int take_list(struct taking *t, const json_t *json, void *object,
                      const struct record_field *f)
 {
@@ -356,7 +356,7 @@ static int take_value(struct taking *t, const json_t *json, void *object,
     case RECORD_DIGITS:
         break;
     }
-    return wrong(t, "to be read");
+    return wrong(t, "a field that can be decoded");
 }
 
 static const struct record_field *field_named(const struct record_type *type, const char *name)
@@ -388,7 +388,8 @@ static int take_struct(struct taking *t, const struct record_type *type, const j
     {
         const struct record_field *f = field_named(type, name);
         if (!f)
-            return err_set(t->err, ERR_INVALID, "\"%.100s\" is no field of %s", name, type->name);
+            return err_set(t->err, ERR_INVALID, "\"%.100s\" is not a field of %s", name,
+                           type->name);
         if (take_value(t, value, object, f) < 0)
             return err_wrap(t->err, "%s", name);
     }

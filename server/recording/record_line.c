@@ -13,7 +13,7 @@ void record_names_done(struct record_names *names)
     *names = (struct record_names){.numbers = MAP_INIT};
 }
 
-/* The name's number; NULL without one. */
+/* Sets *number to the name's number and returns it; NULL: the name is new. */
 static const size_t *known(const struct record_names *names, const char *name, size_t *number)
 {
     *number = (size_t)(uintptr_t)map_get(&names->numbers, name);
@@ -23,11 +23,11 @@ static const size_t *known(const struct record_names *names, const char *name, s
 static int learn(struct record_names *names, const char *name, struct err *err)
 {
     if (names->n >= RECORD_MAX_NAMES)
-        return err_set(err, ERR_UNSUPPORTED, "calls offered more than %d different names of nodes",
+        return err_set(err, ERR_UNSUPPORTED, "calls offered more than %d different node names",
                        RECORD_MAX_NAMES);
     map_set(&names->numbers, name, (void *)(uintptr_t)(names->n + 1));
     GROW(names->items, names->cap, names->n + 1);
-    /* The map's own copy of the key: the last entry. */
+    /* The new entry is the last one, and its key is the map's own copy. */
     names->items[names->n++] = names->numbers.entries[names->numbers.used - 1].key;
     return 0;
 }
@@ -48,7 +48,8 @@ void record_put_head(const struct gang_config *config, usec_t now, usec_t wall, 
     buf_puts(out, "}\n");
 }
 
-/* Each name is looked up once: a call may offer thousands. */
+/* Numbers the names of all events. Each name is looked up only once, because a call can offer
+ * thousands of names. */
 static int number_names(struct record_names *names, const struct gang_event *events, size_t n,
                         struct err *err)
 {
@@ -77,6 +78,16 @@ static void put_new_names(const struct record_names *names, size_t first, struct
     buf_puts(out, first < names->n ? "]" : "");
 }
 
+static void put_victims(const struct gang_victims *v, size_t nth, struct buf *out)
+{
+    buf_puts(out, nth ? ",[" : "[");
+    for (size_t i = 0; i < v->n; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_json(out, v->uids[i], strlen(v->uids[i]));
+    }
+    buf_putc(out, ']');
+}
+
 static void put_event(const struct gang_event *ev, const uint32_t *offered, struct buf *out)
 {
     const struct record_field *f = record_event_field(ev->kind);
@@ -91,6 +102,12 @@ static void put_event(const struct gang_event *ev, const uint32_t *offered, stru
     if (ev->n_names) {
         buf_puts(out, ",\"names\":");
         record_put_runs(offered, ev->n_names, out);
+    }
+    if (ev->victims) {
+        buf_puts(out, ",\"victims\":[");
+        for (size_t i = 0; i < ev->n_names; i++)
+            put_victims(&ev->victims[i], i, out);
+        buf_putc(out, ']');
     }
     buf_putc(out, '}');
 }
@@ -119,7 +136,7 @@ void record_put_effect(const struct gang_effect *effect, struct buf *out)
     cleanup_buf struct buf body = BUF_INIT;
     record_encode(record_effect_type(effect->kind), effect, &body);
     buf_printf(out, "{\"do\":\"%s\"%s%s", record_effect_name(effect->kind), body.len > 2 ? "," : "",
-               buf_str(&body) + 1); /* without its brace */
+               buf_str(&body) + 1); /* without the opening brace */
 }
 
 void record_put_effects(const struct gang_effect *effects, size_t n, struct buf *out)
@@ -150,14 +167,14 @@ int record_take_names(struct record_names *names, const json_t *line, struct err
         size_t number;
         const char *s = json_string_value(name);
         if (!s || known(names, s, &number))
-            return err_set(err, ERR_INVALID, "new[%zu] is no new name", i);
+            return err_set(err, ERR_INVALID, "new[%zu] is not a new name", i);
         if (learn(names, s, err) < 0)
             return -1;
     }
     return 0;
 }
 
-/* "0-99,7"; at most RECORD_MAX_NAMES in all. */
+/* Reads "0-99,7", at most RECORD_MAX_NAMES names. */
 static int take_name_list(const struct record_names *names, const char *s, struct gang_event *ev,
                           struct err *err)
 {
@@ -169,7 +186,7 @@ static int take_name_list(const struct record_names *names, const char *s, struc
         if (end && *end == '-')
             to = strtoul(end + 1, &end, 10);
         if (!end || to < from || to >= names->n || n > RECORD_MAX_NAMES || (*end && *end != ','))
-            return err_set(err, ERR_INVALID, "names: no list of numbers of known names");
+            return err_set(err, ERR_INVALID, "names is not a list of numbers of known names");
         for (; from <= to; from++) {
             GROW(list, cap, n + 1);
             list[n++] = names->items[from];
@@ -181,6 +198,40 @@ static int take_name_list(const struct record_names *names, const char *s, struc
     return 0;
 }
 
+/* Reads the victims on each node. They are stored in one block with the names. */
+static int take_victims(const json_t *lists, struct gang_event *ev, struct err *err)
+{
+    size_t n = ev->n_names, n_uids = 0, i, j;
+    const json_t *list, *uid;
+    json_array_foreach(lists, i, list)
+    {
+        n_uids += json_array_size(list);
+    }
+    if (json_array_size(lists) != n)
+        return err_set(err, ERR_INVALID, "victims is not a list for each of the names");
+    char *block =
+        xcalloc(1, n * (sizeof *ev->names + sizeof *ev->victims) + n_uids * sizeof(char *));
+    const char **names = (const char **)(void *)block;
+    struct gang_victims *victims = (struct gang_victims *)(void *)(names + n);
+    const char **uids = (const char **)(void *)(victims + n);
+    if (n)
+        memcpy(names, ev->names, n * sizeof *names);
+    free((void *)(uintptr_t)ev->names);
+    ev->names = names;
+    ev->victims = victims;
+    json_array_foreach(lists, i, list)
+    {
+        victims[i] = (struct gang_victims){uids, json_array_size(list)};
+        json_array_foreach(list, j, uid)
+        {
+            *uids = json_string_value(uid);
+            if (!*uids++)
+                return err_set(err, ERR_INVALID, "victims has a UID that is not a text");
+        }
+    }
+    return 0;
+}
+
 static enum gang_event_kind kind_named(const char *name)
 {
     enum gang_event_kind kind = 0;
@@ -189,18 +240,20 @@ static enum gang_event_kind kind_named(const char *name)
     return kind;
 }
 
-/* What the core relies on. */
+/* Whether the event has the names that the core needs. */
 static bool is_whole(const struct gang_event *ev)
 {
     const struct gang_ref *gone = &ev->gone;
     switch (ev->kind) {
     case GANG_EV_NODE_GONE:
     case GANG_EV_CLASS_GONE:
+    case GANG_EV_NAMESPACE_GONE:
         return gone->name;
     case GANG_EV_POD_GONE:
     case GANG_EV_CLAIM_GONE:
         return gone->ns && gone->name;
     case GANG_EV_GROUP_GONE:
+    case GANG_EV_QUEUE_GONE:
         return gone->api_group && gone->ns && gone->name;
     default:
         return true;
@@ -227,15 +280,20 @@ int record_take_event(const struct record_names *names, struct map *pool, const 
                       struct gang_event *ev, struct err *err)
 {
     const char *kind = json_string_value(json_object_get(json, "kind"));
-    const json_t *id = json_object_get(json, "id"), *list = json_object_get(json, "names");
+    const json_t *id = json_object_get(json, "id"), *list = json_object_get(json, "names"),
+                 *victims = json_object_get(json, "victims");
     *ev = (struct gang_event){.kind = kind_named(kind), .id = (uint64_t)json_integer_value(id)};
     if (ev->kind == GANG_EV_MAX)
-        return err_set(err, ERR_INVALID, "kind: this version knows no event \"%.100s\"",
+        return err_set(err, ERR_INVALID, "kind: this version does not know the event \"%.100s\"",
                        kind ? kind : "");
     bool call = ev->kind >= GANG_EV_FILTER && ev->kind <= GANG_EV_CALL_CLOSED;
-    int r = call == (ev->id != 0) ? 0 : err_set(err, ERR_INVALID, "id: calls have one, others not");
+    int r = 0;
+    if (call != (ev->id != 0))
+        r = err_set(err, ERR_INVALID, call ? "id is missing" : "id: only calls have an id");
     if (r == 0 && list)
         r = take_name_list(names, json_string_value(list) ? json_string_value(list) : "?", ev, err);
+    if (r == 0 && victims)
+        r = take_victims(victims, ev, err);
     if (r == 0)
         r = take_body(pool, json, ev, err);
     if (r < 0) {

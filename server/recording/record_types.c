@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line per member of every struct that enters or leaves the core. A member that is missing here
- * is missing in recordings; test_record compares with the headers.
+ * A line for each member of every struct that enters or leaves the core. Recordings have only the
+ * members that are listed here. test_record compares the tables with the headers.
  */
 #include "server/recording/record.h"
 
@@ -22,7 +22,7 @@
 #define COUNT(s, c)          .count = offsetof(struct s, c), .count_name = #c
 #define LIST(s, m, c, t)     FIELD(s, m, LIST, COUNT(s, c), .of = t)
 #define TEXTS(s, m, c)       FIELD(s, m, TEXTS, COUNT(s, c))
-/* Members of a nameless struct p in a union. */
+/* Members of an unnamed struct type p in a union. */
 #define PART(s, p, m, k, ...)                                                                      \
     {                                                                                              \
         .name = #m, .kind = RECORD_##k, .offset = offsetof(struct s, p.m), ##__VA_ARGS__           \
@@ -30,7 +30,7 @@
 #define PART_COUNT(s, p, c) .count = offsetof(struct s, p.c), .count_name = #c
 #define TYPE(s, f)          .name = #s, .size = sizeof(struct s), .fields = f, .n_fields = ARRAY_SIZE(f)
 
-/* ---- words ---- */
+/* ---- texts of enum values ---- */
 
 static const char *const steerings[] = {
     [GANG_STEER_AUTO] = "auto", [GANG_STEER_ALWAYS] = "always", [GANG_STEER_NEVER] = "never"};
@@ -51,6 +51,8 @@ static const char *const matches[] = {[MATCH_ONCE] = "once",
                                       [MATCH_RUNNING] = "running",
                                       [MATCH_WAITING] = "waiting",
                                       [MATCH_DEFAULT] = "default"};
+static const char *const preemptibles[] = {
+    [PREEMPTIBLE_BY_PRIORITY] = "by priority", [PREEMPTIBLE_YES] = "yes", [PREEMPTIBLE_NO] = "no"};
 static const char *const outcomes[] = {[OUTCOME_OK] = "ok",
                                        [OUTCOME_REFUSED] = "refused",
                                        [OUTCOME_UNCLEAR] = "unclear",
@@ -62,7 +64,7 @@ static const char *const states[] = {
 #undef X
 };
 static const char *const reasons[] = {
-#define X(id, name) name,
+#define X(id, name, of, meaning) name,
     GANG_REASONS(X)
 #undef X
 };
@@ -118,7 +120,7 @@ static const struct record_field ref_fields[] = {
     TEXT(gang_ref, ns),
     TEXT(gang_ref, name),
 };
-static const struct record_type ref = {TYPE(gang_ref, ref_fields)}; /* of what is gone */
+static const struct record_type ref = {TYPE(gang_ref, ref_fields)}; /* of a deleted object */
 static const struct record_field whole_ref_fields[] = {
     MUST(gang_ref, api_group),
     MUST(gang_ref, ns),
@@ -175,6 +177,8 @@ static const struct record_field pod_fields[] = {
     TEXTS(gang_pod_facts, gates, n_gates),
     INSIDE(gang_pod_facts, labels, &kvs),
     INSIDE(gang_pod_facts, group, &whole_ref),
+    INSIDE(gang_pod_facts, queue, &whole_ref),
+    ENUM(gang_pod_facts, preemptible, preemptibles),
     TEXT(gang_pod_facts, role),
     TEXT(gang_pod_facts, bad_link),
     TEXT(gang_pod_facts, awaits_group),
@@ -226,6 +230,8 @@ static const struct record_field group_fields[] = {
     BOOL(gang_group_facts, has_priority),
     I32(gang_group_facts, priority),
     TEXT(gang_group_facts, priority_class),
+    TEXT(gang_group_facts, queue),
+    ENUM(gang_group_facts, preemptible, preemptibles),
     ENUM(gang_group_facts, match, matches),
     I64(gang_group_facts, schedule_timeout),
     I64(gang_group_facts, created),
@@ -242,6 +248,42 @@ static const struct record_field claim_fields[] = {
     BOOL(gang_claim_facts, limited),  LIST(gang_claim_facts, terms, n_terms, &term),
 };
 const struct record_type record_claim = {TYPE(gang_claim_facts, claim_fields)};
+
+/* ---- queue_facts.h ---- */
+
+static const struct record_field quota_fields[] = {
+    MUST(gang_quota, resource), I64(gang_quota, reserved), I64(gang_quota, deserved),
+    I64(gang_quota, cap),       I64(gang_quota, weight),
+};
+static const struct record_type quota = {TYPE(gang_quota, quota_fields), .form = RECORD_ROW};
+
+static const struct record_field queue_fields[] = {
+    MUST_INSIDE(gang_queue_facts, ref, &whole_ref),
+    TEXT(gang_queue_facts, of_namespace),
+    TEXTS(gang_queue_facts, more_namespaces, n_more_namespaces),
+    BOOL(gang_queue_facts, fallback),
+    MUST(gang_queue_facts, uid),
+    TEXT(gang_queue_facts, invalid),
+    TEXT(gang_queue_facts, parent),
+    CONSTANT(gang_queue_facts, parent_field),
+    LIST(gang_queue_facts, quotas, n_quotas, &quota),
+    I64(gang_queue_facts, weight),
+    BOOL(gang_queue_facts, weighs_amounts),
+    I32(gang_queue_facts, priority),
+    I32(gang_queue_facts, firm_priority),
+    BOOL(gang_queue_facts, closed),
+    BOOL(gang_queue_facts, fifo),
+    BOOL(gang_queue_facts, reclaimable),
+    I64(gang_queue_facts, preempt_min_runtime),
+    I64(gang_queue_facts, reclaim_min_runtime),
+    I64(gang_queue_facts, created),
+};
+const struct record_type record_queue = {TYPE(gang_queue_facts, queue_fields)};
+
+static const struct record_field namespace_fields[] = {MUST(gang_namespace_facts, name),
+                                                       TEXT(gang_namespace_facts, api_group),
+                                                       TEXT(gang_namespace_facts, queue)};
+const struct record_type record_namespace = {TYPE(gang_namespace_facts, namespace_fields)};
 
 /* ---- event.h ---- */
 
@@ -270,6 +312,8 @@ static const struct record_field event_node = OWNED(gang_event, node, &record_no
                                  event_group = OWNED(gang_event, group, &record_group),
                                  event_class = OWNED(gang_event, class, &record_class),
                                  event_claim = OWNED(gang_event, claim, &record_claim),
+                                 event_queue = OWNED(gang_event, queue, &record_queue),
+                                 event_namespace = OWNED(gang_event, namespace, &record_namespace),
                                  event_gone = INSIDE(gang_event, gone, &ref),
                                  event_bind = {.name = "bind", .kind = RECORD_INSIDE, .of = &bind},
                                  event_result = {.name = "result",
@@ -281,14 +325,26 @@ static const struct record_field event_node = OWNED(gang_event, node, &record_no
 const struct record_field *record_event_field(enum gang_event_kind kind)
 {
     static const struct record_field *const fields[GANG_EV_MAX] = {
-        [GANG_EV_NODE_SET] = &event_node,    [GANG_EV_NODE_GONE] = &event_gone,
-        [GANG_EV_POD_SET] = &event_pod,      [GANG_EV_POD_GONE] = &event_gone,
-        [GANG_EV_GROUP_SET] = &event_group,  [GANG_EV_GROUP_GONE] = &event_gone,
-        [GANG_EV_CLASS_SET] = &event_class,  [GANG_EV_CLASS_GONE] = &event_gone,
-        [GANG_EV_CLAIM_SET] = &event_claim,  [GANG_EV_CLAIM_GONE] = &event_gone,
-        [GANG_EV_FILTER] = &event_pod,       [GANG_EV_PRIORITIZE] = &event_pod,
-        [GANG_EV_PREEMPT] = &event_pod,      [GANG_EV_BIND] = &event_bind,
-        [GANG_EV_BIND_DONE] = &event_result, [GANG_EV_POD_READ] = &event_result,
+        [GANG_EV_NODE_SET] = &event_node,
+        [GANG_EV_NODE_GONE] = &event_gone,
+        [GANG_EV_POD_SET] = &event_pod,
+        [GANG_EV_POD_GONE] = &event_gone,
+        [GANG_EV_GROUP_SET] = &event_group,
+        [GANG_EV_GROUP_GONE] = &event_gone,
+        [GANG_EV_CLASS_SET] = &event_class,
+        [GANG_EV_CLASS_GONE] = &event_gone,
+        [GANG_EV_CLAIM_SET] = &event_claim,
+        [GANG_EV_CLAIM_GONE] = &event_gone,
+        [GANG_EV_QUEUE_SET] = &event_queue,
+        [GANG_EV_QUEUE_GONE] = &event_gone,
+        [GANG_EV_NAMESPACE_SET] = &event_namespace,
+        [GANG_EV_NAMESPACE_GONE] = &event_gone,
+        [GANG_EV_FILTER] = &event_pod,
+        [GANG_EV_PRIORITIZE] = &event_pod,
+        [GANG_EV_PREEMPT] = &event_pod,
+        [GANG_EV_BIND] = &event_bind,
+        [GANG_EV_BIND_DONE] = &event_result,
+        [GANG_EV_POD_READ] = &event_result,
         [GANG_EV_WATCH] = &event_watch,
     };
     return fields[kind];
@@ -351,6 +407,31 @@ static const struct record_type status_type = {TYPE(gang_status, status_fields)}
 static const struct record_field effect_status_fields[] = {
     INSIDE(gang_effect, status, &status_type),
 };
+static const struct record_field queue_amount_fields[] = {
+    TEXT(gang_queue_amount, resource), I64(gang_queue_amount, reserved),
+    I64(gang_queue_amount, deserved),  I64(gang_queue_amount, cap),
+    I64(gang_queue_amount, share),     I64(gang_queue_amount, used),
+    I64(gang_queue_amount, firm),      I64(gang_queue_amount, requested),
+};
+static const struct record_type queue_amount = {TYPE(gang_queue_amount, queue_amount_fields),
+                                                .form = RECORD_ROW};
+static const struct record_field queue_status_fields[] = {
+    OWNED(gang_queue_status, ref, &whole_ref),
+    TEXT(gang_queue_status, uid),
+    ENUM(gang_queue_status, reason, reasons),
+    TEXT(gang_queue_status, text),
+    BOOL(gang_queue_status, closed),
+    I32(gang_queue_status, waiting),
+    I32(gang_queue_status, planned),
+    I32(gang_queue_status, running),
+    I32(gang_queue_status, done),
+    LIST(gang_queue_status, amounts, n_amounts, &queue_amount),
+    TEXTS(gang_queue_status, children, n_children),
+};
+static const struct record_type queue_status = {TYPE(gang_queue_status, queue_status_fields)};
+static const struct record_field effect_queue_fields[] = {
+    INSIDE(gang_effect, queue, &queue_status),
+};
 static const struct record_field event_fields[] = {
     PART(gang_effect, event, kind, TEXT),   PART(gang_effect, event, api_group, TEXT),
     PART(gang_effect, event, ns, TEXT),     PART(gang_effect, event, name, TEXT),
@@ -375,6 +456,7 @@ static const struct {
     [GANG_NOMINATE] = {"nominate", EFFECT(effect_pod_fields)},
     [GANG_EVICT] = {"evict", EFFECT(effect_pod_fields)},
     [GANG_STATUS] = {"status", EFFECT(effect_status_fields)},
+    [GANG_QUEUE_STATUS] = {"queue status", EFFECT(effect_queue_fields)},
     [GANG_EVENT] = {"event", EFFECT(event_fields)},
     [GANG_UNGATE] = {"ungate", EFFECT(effect_pod_fields)},
     [GANG_PATCH_CONDITION] = {"tell", EFFECT(effect_pod_fields)},
@@ -415,13 +497,18 @@ static const struct record_field config_fields[] = {
     I32(gang_config, rules_off),
     BOOL(gang_config, whole_lists),
     TEXTS(gang_config, scheduler_names, n_scheduler_names),
+    TEXTS(gang_config, queue_grants, n_queue_grants),
+    I64(gang_config, queue_half_life),
+    I64(gang_config, queue_time_factor),
 };
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 
 const struct record_type *const record_types[] = {
-    &kv,           &kvs,         &amount,      &amounts,       &taint,        &toleration,
-    &requirement,  &term,        &port,        &ref,           &whole_ref,    &selector,
-    &spread,       &record_node, &record_pod,  &subgroup,      &record_group, &record_class,
-    &record_claim, &refusal,     &status_type, &record_config,
+    &kv,           &kvs,           &amount,       &amounts,      &taint,
+    &toleration,   &requirement,   &term,         &port,         &ref,
+    &whole_ref,    &selector,      &spread,       &record_node,  &record_pod,
+    &subgroup,     &record_group,  &record_class, &record_claim, &refusal,
+    &status_type,  &record_config, &quota,        &record_queue, &record_namespace,
+    &queue_amount, &queue_status,
 };
 const size_t record_n_types = ARRAY_SIZE(record_types);

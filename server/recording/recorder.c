@@ -11,31 +11,31 @@
 
 #include "base/log.h"
 
-/* Lines are put together for so long, or until there are so many bytes. */
+/* The thread collects lines for this time, or until there are this many bytes. */
 #define GATHER_TIME  (200 * USEC_PER_MSEC)
 #define GATHER_BYTES ((size_t)1 << 20)
-/* A line that was longer does not keep its memory. */
+/* The buffer of a line that needed more memory is freed. */
 #define KEEP_BYTES ((size_t)4 << 20)
 
 struct recorder {
     char *path;
     int fd;
     pthread_t thread;
-    /* owned by the core thread */
+    /* owned by the thread that has the turn */
     struct record_names names;
     struct buf line;
-    int64_t size, limit; /* bytes given to the thread, at most */
+    int64_t size, limit; /* bytes given to the recorder's thread so far, and their maximum */
     size_t backlog;
-    bool ended; /* nothing more is recorded */
+    bool ended; /* the recording has ended */
     /* shared */
     pthread_mutex_t lock;
     pthread_cond_t some;
     struct buf waiting;
     bool closing;
-    bool failed; /* the disk took no more; the thread has said so */
+    bool failed; /* a write failed, and the thread has logged it */
 };
 
-/* ---- the thread ---- */
+/* ---- the recorder's thread ---- */
 
 static int write_all(int fd, const struct buf *b)
 {
@@ -56,7 +56,7 @@ static struct timespec deadline_after(usec_t usec)
     return (struct timespec){t.tv_sec + nsec / 1000000000, nsec % 1000000000};
 }
 
-/* With the lock held: waits until there is something worth writing. */
+/* Waits until there are enough lines to write. The caller holds the lock. */
 static void gather(struct recorder *r)
 {
     while (!r->waiting.len && !r->closing)
@@ -80,8 +80,8 @@ static void *run(void *arg)
         bool failed = r->failed;
         pthread_mutex_unlock(&r->lock);
         if (!failed && write_all(r->fd, &b) < 0) {
-            log_error("the recording ends: it cannot be written", "file", r->path, "error",
-                      strerror(errno), NULL);
+            log_error("Recording ended because the file cannot be written", "file", r->path,
+                      "error", strerror(errno), NULL);
             pthread_mutex_lock(&r->lock);
             r->failed = true;
             pthread_mutex_unlock(&r->lock);
@@ -91,7 +91,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- the core thread ---- */
+/* ---- the thread that has the turn ---- */
 
 enum taken { TAKEN, TOO_SLOW, DISK_FAILED };
 
@@ -112,7 +112,7 @@ static enum taken give(struct recorder *r, const struct buf *b, size_t backlog)
     return taken;
 }
 
-/* The reason is the recording's last line, always taken. */
+/* Writes the last line of the recording, which has the reason. The backlog does not limit it. */
 static void put_end(struct recorder *r, const char *why)
 {
     cleanup_buf struct buf line = BUF_INIT;
@@ -123,7 +123,7 @@ static void put_end(struct recorder *r, const char *why)
 
 static void end_early(struct recorder *r, const char *why)
 {
-    log_warning("the recording ends", "file", r->path, "because", why, "bytes", log_int(r->size),
+    log_warning("Recording ended early", "file", r->path, "reason", why, "bytes", log_int(r->size),
                 NULL);
     put_end(r, why);
 }
@@ -146,16 +146,16 @@ void recorder_effects(struct recorder *r, const struct gang_effect *effects, siz
         return;
     record_put_effects(effects, n, &r->line);
     if (r->size + (int64_t)r->line.len > r->limit) {
-        end_early(r, "it has reached its size limit (--record-limit)");
+        end_early(r, "the file has reached its size limit (--record-limit)");
         return;
     }
     enum taken taken = give(r, &r->line, r->backlog);
     if (taken == TOO_SLOW)
-        end_early(r, "the disk is slower than what is recorded");
+        end_early(r, "the disk is too slow for the recording");
     r->ended |= taken == DISK_FAILED;
 }
 
-/* ---- making ---- */
+/* ---- life cycle ---- */
 
 static int open_file(const char *path, struct err *err)
 {
@@ -163,9 +163,10 @@ static int open_file(const char *path, struct err *err)
     if (stat(path, &st) == 0) {
         cleanup_free char *old = xasprintf("%s.old", path);
         if (!S_ISREG(st.st_mode))
-            return err_set(err, ERR_INVALID, "%s is no file: name one to be written", path);
+            return err_set(err, ERR_INVALID, "%s is not a regular file: name a file to write to",
+                           path);
         if (st.st_size > 0 && rename(path, old) < 0)
-            return err_errno(err, "%s cannot be kept as %s", path, old);
+            return err_errno(err, "%s cannot be renamed to %s", path, old);
     }
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     return fd < 0 ? err_errno(err, "%s cannot be written", path) : fd;
@@ -181,8 +182,8 @@ static int start_thread(struct recorder *r, struct err *err)
     pthread_condattr_destroy(&attr);
     errno = pthread_create(&r->thread, NULL, run, r);
     if (errno)
-        return err_errno(err, "start the recorder's thread");
-    pthread_setname_np(r->thread, "recorder"); /* what top and perf show */
+        return err_errno(err, "cannot start the recorder's thread");
+    pthread_setname_np(r->thread, "recorder"); /* for top and perf */
     return 0;
 }
 

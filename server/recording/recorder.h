@@ -2,13 +2,14 @@
 /*
  * recorder.h - writes a recording (server/recording/record.h) while muster serves.
  *
- * The core thread turns each step into a line and leaves it in memory; a thread of the recorder
- * writes. So the disk never delays the core. When the disk is slower than what is recorded (more
- * than RECORDER_BACKLOG waits), full, or the size limit is reached, the recording ends with a line
- * in the log, and muster serves on. What was left is written within a second and at the end.
+ * The thread that runs a step turns the step into a line and puts it into memory. The recorder's
+ * own thread writes the file, so the disk never delays the core. Lines reach the file within a
+ * second. The recording ends early if the disk is too slow (more than `backlog` bytes wait) or
+ * full, or if the file reaches its size limit. The log then has the reason, and muster continues to
+ * serve.
  *
- * Life cycle: recorder_open() before the core's first step, then for each step recorder_events()
- * before and recorder_effects() after it, recorder_close() at the end. All by one thread at a time.
+ * Life cycle: recorder_open() before the core's first step, recorder_events() before and
+ * recorder_effects() after each step, recorder_close(). One thread at a time.
  */
 #ifndef MUSTER_SERVER_RECORDING_RECORDER_H
 #define MUSTER_SERVER_RECORDING_RECORDER_H
@@ -16,21 +17,21 @@
 #include "server/recording/record.h"
 
 #define RECORDER_BACKLOG ((size_t)128 << 20)
-/* The default of --record-limit. */
+/* The default of --record-limit, in bytes. */
 #define RECORDER_LIMIT ((int64_t)1 << 30)
 
 struct recorder;
 
 struct recorder_options {
-    const char *path; /* a file that is there already is kept as PATH.old */
-    int64_t limit;    /* bytes of the file */
-    size_t backlog;   /* bytes that may wait for the disk */
+    const char *path; /* an existing file is renamed to PATH.old */
+    int64_t limit;    /* maximum size of the file, in bytes */
+    size_t backlog;   /* maximum number of bytes that wait for the disk */
 };
 struct recorder *recorder_open(const struct recorder_options *options,
                                const struct gang_config *config, struct err *err);
 void recorder_events(struct recorder *r, usec_t now, const struct gang_event *events, size_t n);
 void recorder_effects(struct recorder *r, const struct gang_effect *effects, size_t n);
-/* Writes what is left. NULL is fine; returns NULL. */
+/* Writes the remaining lines and closes the file. NULL is allowed. Returns NULL. */
 struct recorder *recorder_close(struct recorder *r);
 
 #endif

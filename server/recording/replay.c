@@ -13,7 +13,7 @@ struct player {
     const struct replay_options *options;
     struct replay *result;
     FILE *file;
-    struct buf text; /* read and not yet used, from `used` on */
+    struct buf text; /* bytes of the file; those before `used` are processed */
     size_t used;
     uint64_t line;
     struct gang_config config;
@@ -24,8 +24,8 @@ struct player {
 
 /* ---- lines ---- */
 
-/* The next whole line, parsed; NULL at the end, or with err filled. A last line without its end is
- * no line. */
+/* Reads and parses the next line. NULL: end of the file, or an error in err. A last line without a
+ * newline is ignored. */
 static json_t *next_line(struct player *p, struct err *err)
 {
     char *end;
@@ -47,7 +47,7 @@ static json_t *next_line(struct player *p, struct err *err)
         }
         buf_append(&p->text, chunk, n);
         if (p->text.len > 2 * RECORD_MAX_LINE) {
-            err_set(err, ERR_INVALID, "line %" PRIu64 " is too long: this is no recording",
+            err_set(err, ERR_INVALID, "line %" PRIu64 " is too long: this is not a recording",
                     p->line + 1);
             return NULL;
         }
@@ -58,7 +58,7 @@ static json_t *next_line(struct player *p, struct err *err)
     p->used = (size_t)(end + 1 - p->text.data);
     p->line++;
     if (!line)
-        err_set(err, ERR_INVALID, "line %" PRIu64 " is no JSON: %s", p->line, e.text);
+        err_set(err, ERR_INVALID, "line %" PRIu64 " is not JSON: %s", p->line, e.text);
     return line;
 }
 
@@ -75,11 +75,10 @@ static int take_head(struct player *p, const json_t *line, struct err *err)
     p->result->at = text_of(line, "at");
     if (!json_is_integer(format))
         return err_set(err, ERR_INVALID,
-                       "is no recording: \"muster serve --record FILE\" writes "
-                       "one");
+                       "is not a recording: write one with \"muster serve --record FILE\"");
     if (json_integer_value(format) != RECORD_FORMAT)
         return err_set(err, ERR_UNSUPPORTED,
-                       "is of format %d, this muster reads %d: replay it with muster %s",
+                       "has format %d, but this muster reads format %d: replay it with muster %s",
                        (int)json_integer_value(format), RECORD_FORMAT, p->result->version);
     p->result->start = p->result->now = json_integer_value(json_object_get(line, "now"));
     if (record_decode(&record_config, json_object_get(line, "config"), &p->config, &p->pool, err) <
@@ -167,11 +166,11 @@ static int take_step(struct player *p, const json_t *line, struct err *err)
     if (!json_is_array(list) || !json_is_integer(now) ||
         !json_is_array(json_object_get(line, "effects")))
         return err_set(err, ERR_INVALID,
-                       "line %" PRIu64 " is no step: now, events or effects is "
-                       "missing",
+                       "line %" PRIu64 " is not a step: now, events or effects is missing",
                        p->line);
     if (json_integer_value(now) < p->result->now)
-        return err_set(err, ERR_INVALID, "line %" PRIu64 ": now goes back", p->line);
+        return err_set(err, ERR_INVALID, "line %" PRIu64 ": now is earlier than in the line before",
+                       p->line);
     p->result->now = json_integer_value(now);
     size_t i, n = 0;
     cleanup_free struct gang_event *events = xcalloc(json_array_size(list) + 1, sizeof *events);
@@ -215,11 +214,24 @@ static int play(struct player *p, struct err *err)
     }
     if (err->code == ERR_NONE && !p->core)
         return err_set(err, ERR_INVALID,
-                       "is empty: \"muster serve --record FILE\" writes a "
-                       "recording");
+                       "is empty: write a recording with \"muster serve --record FILE\"");
     if (p->core)
         gang_core_stats(p->core, &r->stats);
     return err->code == ERR_NONE ? 0 : -1;
+}
+
+static void free_texts(const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free((void *)(uintptr_t)texts[i]);
+    free((void *)(uintptr_t)texts);
+}
+
+/* What record_decode() has allocated in it. */
+static void config_done(struct gang_config *c)
+{
+    free_texts(c->scheduler_names, c->n_scheduler_names);
+    free_texts(c->queue_grants, c->n_queue_grants);
 }
 
 int replay_file(const char *path, const struct replay_options *options, struct replay *ret,
@@ -232,9 +244,7 @@ int replay_file(const char *path, const struct replay_options *options, struct r
     if (p.file)
         fclose(p.file);
     gang_core_free(p.core);
-    for (size_t i = 0; i < p.config.n_scheduler_names; i++)
-        free((void *)(uintptr_t)p.config.scheduler_names[i]);
-    free((void *)(uintptr_t)p.config.scheduler_names);
+    config_done(&p.config);
     record_names_done(&p.names);
     record_pool_done(&p.pool);
     buf_done(&p.text);

@@ -6,20 +6,20 @@
 
 #define TEXT_TYPE "text/plain; charset=utf-8"
 
-/* The core thread says when it will be back; when it is so much later, it counts as hung. */
+/* /livez fails if the core thread is overdue for this long. */
 #define ALIVE_LIMIT (2 * USEC_PER_SEC)
 
 #define GANG_PATH "/api/v1/gangs/"
 
 /* ---- health ---- */
 
-struct check {
+struct health_check {
     const char *name;
     bool good;
 };
 
-/* As kube-apiserver words it: "ok", and with ?verbose or on failure a line per check. */
-static void answer_checks(struct http_request *r, const struct check *checks, size_t n)
+/* The format of kube-apiserver: "ok", or with ?verbose or on failure a line for each check. */
+static void answer_checks(struct http_request *r, const struct health_check *checks, size_t n)
 {
     struct buf *body = &r->reply;
     bool good = true;
@@ -36,16 +36,16 @@ static void answer_checks(struct http_request *r, const struct check *checks, si
     http_answer(r, good ? 200 : 503, TEXT_TYPE);
 }
 
-static struct check alive(const struct loop_health *h)
+static struct health_check alive(const struct loop_health *h)
 {
-    return (struct check){"core", h->stopping || h->late < ALIVE_LIMIT};
+    return (struct health_check){"core", h->stopping || h->late < ALIVE_LIMIT};
 }
 
 static void livez(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
     struct loop_health h = loop_health(o->loop);
-    struct check checks[] = {alive(&h)};
+    struct health_check checks[] = {alive(&h)};
     answer_checks(r, checks, ARRAY_SIZE(checks));
 }
 
@@ -53,11 +53,11 @@ static void readyz(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
     struct loop_health h = loop_health(o->loop);
-    struct check checks[] = {alive(&h), {"synced", h.synced}, {"serving", !h.stopping}};
+    struct health_check checks[] = {alive(&h), {"synced", h.synced}, {"serving", !h.stopping}};
     answer_checks(r, checks, ARRAY_SIZE(checks));
 }
 
-/* ---- constants ---- */
+/* ---- version and settings ---- */
 
 static void version(void *arg, struct http_request *r)
 {
@@ -84,7 +84,7 @@ static char *parameter(struct http_request *r, const char *key)
     return value && *value ? xstrdup(value) : NULL;
 }
 
-/* The rest of the path: NS/NAME. */
+/* Reads the rest of the path, which is NS/NAME. */
 static bool gang_path(const char *rest, struct ops_query *q)
 {
     const char *slash = strchr(rest, '/');
@@ -95,7 +95,7 @@ static bool gang_path(const char *rest, struct ops_query *q)
     return true;
 }
 
-/* ?limit=N&continue=TOKEN&gang=NS/NAME; returns what is wrong with them, or NULL. */
+/* Reads ?limit=N&continue=TOKEN&gang=NS/NAME. Returns an error text, or NULL. */
 static const char *list_parameters(struct http_request *r, struct ops_query *q)
 {
     bool events = q->kind == QUERY_EVENTS;
@@ -105,11 +105,33 @@ static const char *list_parameters(struct http_request *r, struct ops_query *q)
     unsigned long n = limit && *limit >= '0' && *limit <= '9' ? strtoul(limit, &end, 10) : 0;
     q->limit = limit && n < most ? n : most;
     if (limit && (!end || *end || n == 0))
-        return "limit must be a number from 1 on";
+        return "limit must be a whole number of at least 1";
     if (gang && !gang_path(gang, q))
         return "gang must be NAMESPACE/NAME";
     q->after = parameter(r, "continue");
     return NULL;
+}
+
+/* Whether one more query may wait; if not, refuses it. */
+static bool may_wait(struct http_request *r, size_t most)
+{
+    bool may = http_waiting(r) < most;
+    if (!may)
+        ops_query_fail(r, 503, "too many requests at once: try again");
+    return may;
+}
+
+static void check(void *arg, struct http_request *r)
+{
+    const struct ops_context *o = arg;
+    struct ops_query *q = ops_query_new(r, QUERY_CHECK);
+    q->ns = parameter(r, "namespace");
+    if (!may_wait(r, OPS_QUERIES))
+        return;
+    if (http_defer(r))
+        check_reader_post(o->checks, q);
+    else
+        ops_query_fail(r, 503, "muster is stopping");
 }
 
 static void ask(void *arg, struct http_request *r)
@@ -126,10 +148,8 @@ static void ask(void *arg, struct http_request *r)
         ops_query_fail(r, 400, wrong);
         return;
     }
-    if (http_waiting(r) >= OPS_QUERIES + (scrape ? OPS_SCRAPES : 0)) {
-        ops_query_fail(r, 503, "too many questions at once: try again");
+    if (!may_wait(r, OPS_QUERIES + (scrape ? OPS_SCRAPES : 0)))
         return;
-    }
     if (!q->ns)
         q->ns = parameter(r, "namespace");
     q->api_group = parameter(r, "apiGroup");
@@ -149,6 +169,8 @@ const struct http_route ops_routes[] = {
     {"/api/v1/gangs", "GET", ask, QUERY_GANGS},
     {GANG_PATH, "GET", ask, QUERY_GANG},
     {"/api/v1/nodes", "GET", ask, QUERY_NODES},
+    {"/api/v1/queues", "GET", ask, QUERY_QUEUES},
     {"/api/v1/events", "GET", ask, QUERY_EVENTS},
+    {"/api/v1/check", "POST", check, QUERY_CHECK},
 };
 const size_t ops_n_routes = ARRAY_SIZE(ops_routes);

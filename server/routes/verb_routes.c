@@ -37,7 +37,7 @@ static void handle(void *arg, struct http_request *r)
     if (!extender_call_parse(call) || loop_serve(context->loop, call) ||
         !extender_call_decode(call))
         return;
-    /* From the post on the request belongs to the thread that has the turn. */
+    /* After the post, the request belongs to the thread that has the turn. */
     call->deferred = http_defer(r);
     if (call->deferred)
         loop_post(context->loop, &call->mail);

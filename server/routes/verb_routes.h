@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_routes.h - the verbs' paths: filter, prioritize, preempt, bind, on the listener's threads.
+ * verb_routes.h - the paths of the verbs filter, prioritize, preempt and bind. On the listener's
+ * threads.
  *
- * A request becomes a call (extender_call.h) when it is whole, and is then the loop's: the thread
- * takes a turn for it where it can (loop_serve), and else posts it.
+ * A complete request becomes a call (extender_call.h). The thread takes a turn for the call
+ * (loop_serve()), or posts it if the turn is not free.
  */
 #ifndef MUSTER_SERVER_ROUTES_VERB_ROUTES_H
 #define MUSTER_SERVER_ROUTES_VERB_ROUTES_H
@@ -12,7 +13,7 @@
 #include "server/loop/loop.h"
 #include "workload/workload.h"
 
-/* Context of the routes; const while the listener runs. */
+/* The argument of the handlers. It does not change while the listener runs. */
 struct verb_context {
     struct loop *loop;
     struct metrics *metrics;
@@ -20,7 +21,7 @@ struct verb_context {
 };
 extern const struct http_route verb_routes[];
 extern const size_t verb_n_routes;
-/* To be the listener's refused(): counts what was answered without a call. */
+/* For http_options.refused: counts requests that are answered without a call. */
 void verb_refused(void *context, const struct http_route *route, int status);
 
 #endif

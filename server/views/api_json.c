@@ -9,13 +9,12 @@
 struct walk {
     struct gang_core *core;
     const struct history *history;
-    struct gang_page *page; /* of the members of one gang */
+    struct gang_page *page; /* of a gang's members */
     usec_t now, wall;
     struct buf *out;
 };
 
-/* As Kubernetes does for its own lists. */
-static void put_metadata(struct buf *out, const struct gang_page *page)
+void api_json_metadata(struct buf *out, const struct gang_page *page)
 {
     json_put_key(out, "metadata");
     buf_putc(out, '{');
@@ -26,7 +25,7 @@ static void put_metadata(struct buf *out, const struct gang_page *page)
     buf_putc(out, '}');
 }
 
-/* Everything but the closing brace. */
+/* Writes a gang without the closing brace. */
 static void put_gang(const struct walk *w, const struct gang_view *v)
 {
     const struct gang_status *s = &v->status;
@@ -86,7 +85,7 @@ void api_json_gangs(struct gang_core *core, const char *ns, struct gang_page *pa
     buf_puts(out, "{\"gangs\":[");
     gang_core_page_gangs(core, ns, page, list_gang, &w);
     buf_putc(out, ']');
-    put_metadata(out, page);
+    api_json_metadata(out, page);
     buf_putc(out, '}');
 }
 
@@ -110,8 +109,7 @@ static void put_member(void *arg, const struct gang_member_view *v)
         {"name", f->name}, {"uid", f->uid},   {"state", v->state},
         {"node", v->node}, {"slot", v->slot}, {"phase", phase_name(f->phase)},
     };
-    json_put_comma(w->out);
-    buf_putc(w->out, '{');
+    json_put_object(w->out);
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         json_put_text(w->out, texts[i].key, texts[i].value);
     json_put_number(w->out, "priority", f->priority);
@@ -128,7 +126,7 @@ static void one_gang(void *arg, const struct gang_view *v)
     buf_puts(w->out, ",\"pods\":[");
     gang_core_page_members(w->core, ref, w->page, put_member, w);
     buf_putc(w->out, ']');
-    put_metadata(w->out, w->page);
+    api_json_metadata(w->out, w->page);
     if (first)
         api_json_explain(w->core, w->history, ref, w->now, w->wall, w->out);
     buf_putc(w->out, '}');
@@ -143,9 +141,9 @@ bool api_json_gang(struct gang_core *core, const struct history *history, const 
     return gang_core_one_gang(core, ns, name, api_group, one_gang, &w);
 }
 
-/* ---- names that may be meant ---- */
+/* ---- similar names ---- */
 
-/* Letters compared at most: some 3 ms. Of more names the first are looked at. */
+/* The maximum number of compared pairs of letters, about 3 ms. Names beyond it are not compared. */
 #define NEAR_WORK ((size_t)500000)
 enum { NEAR_SHOWN = 8 };
 
@@ -158,7 +156,7 @@ struct near {
     size_t n, work;
 };
 
-/* Kept in order, the nearest first. */
+/* Keeps the NEAR_SHOWN most similar names, the most similar first. */
 static void look_near(void *arg, const struct gang_ref *ref)
 {
     struct near *near = arg;
@@ -183,9 +181,9 @@ void api_json_no_gang(const struct gang_core *core, const char *ns, const char *
     size_t all = gang_core_names(core, ns, look_near, &near);
     buf_printf(out, "there is no gang %s/%s", ns, name);
     if (!all)
-        buf_puts(out, ", and none in that namespace: \"muster get gangs\" shows all");
+        buf_puts(out, ", and no gang in its namespace: \"muster get gangs\" lists all gangs");
     else
-        buf_puts(out, "; in that namespace there are ");
+        buf_puts(out, "; gangs in its namespace: ");
     for (size_t i = 0; i < near.n; i++)
         buf_printf(out, "%s%s", i ? ", " : "", near.best[i].ref->name);
     if (all > near.n)
@@ -206,8 +204,7 @@ static void put_amount(void *arg, const char *resource, int64_t allocatable, int
 static void put_node(void *arg, const struct gang_node_view *v)
 {
     struct walk *w = arg;
-    json_put_comma(w->out);
-    buf_putc(w->out, '{');
+    json_put_object(w->out);
     json_put_text(w->out, "name", v->facts->name);
     json_put_flag(w->out, "unschedulable", v->facts->unschedulable);
     json_put_number(w->out, "pods", v->pods);
@@ -223,6 +220,6 @@ void api_json_nodes(struct gang_core *core, struct gang_page *page, struct buf *
     buf_puts(out, "{\"nodes\":[");
     gang_core_page_nodes(core, page, put_node, &w);
     buf_putc(out, ']');
-    put_metadata(out, page);
+    api_json_metadata(out, page);
     buf_putc(out, '}');
 }

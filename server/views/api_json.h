@@ -1,34 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_json.h - the core's state as the JSON of /api/v1. On the core thread.
+ * api_json.h - writes the core's state as the JSON of /api/v1. Stateless. On the core thread.
  */
 #ifndef MUSTER_SERVER_VIEWS_API_JSON_H
 #define MUSTER_SERVER_VIEWS_API_JSON_H
 
 #include "base/buf.h"
 #include "gang/gang.h"
+#include "k8s/manifest/manifest_gangs.h"
 #include "server/views/history.h"
 
-/* Items of a page at most, and where nobody asks for fewer. */
+/* The maximum number of items in a page, and the default. */
 #define API_JSON_PAGE 250
 
 /*
- * Lists, a page at a time: {"gangs":[…],"metadata":{…}}, with "continue" in metadata where there is
- * more. ns NULL: of all namespaces. `now` is the core's clock, `wall` the same moment.
+ * Write a page of a list: {"gangs":[…],"metadata":{…}}. If the list has more items, metadata has
+ * "continue". ns NULL: all namespaces. `now` is the time of the core's clock, and `wall` is the
+ * same moment by the wall clock.
  */
 void api_json_gangs(struct gang_core *core, const char *ns, struct gang_page *page, usec_t now,
                     usec_t wall, struct buf *out);
 void api_json_nodes(struct gang_core *core, struct gang_page *page, struct buf *out);
-/* One gang with a page of its members and, on the first, why it is where it is; false when there is
- * none. api_group NULL: the first of that name. */
+/* The tree of queues, parents before their children. */
+void api_json_queues(struct gang_core *core, struct gang_page *page, struct buf *out);
+/* Writes a gang with a page of its members. The first page also has the explanation of its state.
+ * api_group NULL: the first gang with that name. False: the gang does not exist. */
 bool api_json_gang(struct gang_core *core, const struct history *history, const char *ns,
                    const char *name, const char *api_group, struct gang_page *page, usec_t now,
                    usec_t wall, struct buf *out);
-/* What there is instead of a gang that does not exist, as a sentence. */
+/* Writes the error text for a gang that does not exist. It lists the gangs of the namespace with
+ * the most similar names. */
 void api_json_no_gang(const struct gang_core *core, const char *ns, const char *name,
                       struct buf *out);
-/* Why a gang is where it is, as members of its object. */
+/* Writes the metadata of a list, as in Kubernetes, from the results in `page`. */
+void api_json_metadata(struct buf *out, const struct gang_page *page);
+/* Writes the first gangs ahead in the order. */
+void api_json_ahead(struct buf *out, const struct gang_explained *why);
+/* Writes how many more nodes would be enough, if known. */
+void api_json_more_nodes(struct buf *out, const struct gang_explained *why);
+/* Writes the explanation of a gang's state, as members of the gang's object. */
 void api_json_explain(struct gang_core *core, const struct history *history,
                       const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out);
+/* Writes what would happen to the gangs of the manifests. Takes the facts of their pods, and adds
+ * faults that only the core can find. -1: the question cannot be answered. */
+int api_json_check(struct gang_core *core, struct manifest_gangs *m, struct buf *out,
+                   struct err *err);
 
 #endif

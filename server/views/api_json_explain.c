@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Why a gang is where it is, as members of its JSON object.
- */
 #include "server/http/json_put.h"
 #include "server/views/api_json.h"
 
@@ -12,7 +9,7 @@ struct clock {
     struct buf *out;
 };
 
-/* A moment of the core's clock; nothing when it is 0. */
+/* Writes a time of the core's clock, unless it is 0. */
 static void put_moment(const struct clock *c, const char *key, usec_t at)
 {
     if (at)
@@ -40,12 +37,6 @@ static void put_figures(struct buf *out, const struct figure *figures, size_t n)
         json_put_number(out, figures[i].key, figures[i].value);
 }
 
-static void open_element(struct buf *out)
-{
-    json_put_comma(out);
-    buf_putc(out, '{');
-}
-
 static void put_units(struct buf *out, const struct gang_explained *x)
 {
     json_put_key(out, "minimums");
@@ -58,7 +49,7 @@ static void put_units(struct buf *out, const struct gang_explained *x)
             {"held", u->held},         {"planned", u->planned},
             {"children", u->children}, {"childrenNeeded", u->children_needed},
         };
-        open_element(out);
+        json_put_object(out);
         if (u->group)
             put_ref(out, "podGroup", u->group);
         json_put_text(out, "subgroup", u->subgroup);
@@ -92,7 +83,7 @@ static void put_signatures(struct buf *out, const struct gang_explained *x)
             {"earmarked", s->earmarked}, {"volumes", s->volumes}, {"ports", s->ports},
             {"interPod", s->between},    {"fitNow", s->fit},
         };
-        open_element(out);
+        json_put_object(out);
         json_put_text(out, "example", s->sample->name);
         if (s->beyond)
             json_put_text(out, "beyondPredicates", s->beyond);
@@ -109,7 +100,7 @@ static void put_holder(struct buf *out, const struct gang_explained_holder *h)
 {
     const struct figure figures[] = {
         {"pods", h->pods}, {"amount", h->amount}, {"reserved", h->reserved}};
-    open_element(out);
+    json_put_object(out);
     json_put_text(out, "kind", h->gang ? "gang" : "pod");
     json_put_text(out, "namespace", h->gang ? h->gang->ns : h->pod->ns);
     json_put_text(out, "name", h->gang ? h->gang->name : h->pod->name);
@@ -119,8 +110,10 @@ static void put_holder(struct buf *out, const struct gang_explained_holder *h)
     buf_putc(out, '}');
 }
 
-static void put_more_nodes(struct buf *out, const struct gang_explained *x)
+void api_json_more_nodes(struct buf *out, const struct gang_explained *x)
 {
+    if (!x->more_nodes)
+        return;
     json_put_key(out, "moreNodes");
     buf_putc(out, '{');
     json_put_number(out, "nodes", x->more_nodes);
@@ -144,7 +137,7 @@ static void put_holders(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
-/* Whether one member at bind is enough, and if not, why. */
+/* Writes whether the express lane is open for the gang, and why not. */
 static void put_express(struct buf *out, const struct gang_core *core,
                         const struct gang_explained *x)
 {
@@ -167,7 +160,7 @@ static void put_places(struct buf *out, const struct gang_explained *x)
     json_put_key(out, "unplaced");
     buf_putc(out, '[');
     for (size_t i = 0; i < x->n_pods; i++) {
-        open_element(out);
+        json_put_object(out);
         json_put_text(out, "name", x->pods[i].facts->name);
         json_put_number(out, "signature", x->pods[i].signature);
         if (x->pods[i].pinned)
@@ -175,6 +168,32 @@ static void put_places(struct buf *out, const struct gang_explained *x)
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
+}
+
+void api_json_ahead(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "ahead");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_ahead; i++) {
+        json_put_object(out);
+        json_put_text(out, "namespace", x->ahead[i]->ns);
+        json_put_text(out, "name", x->ahead[i]->name);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+/* The queue, its place there, and the first gangs ahead of it. */
+static void put_queue(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "queue");
+    buf_putc(out, '{');
+    json_put_text(out, "name", x->queue->name);
+    json_put_text(out, "namespace", x->queue->ns);
+    json_put_text(out, "apiGroup", x->queue->api_group);
+    json_put_number(out, "position", x->queue_position);
+    api_json_ahead(out, x);
+    buf_putc(out, '}');
 }
 
 void api_json_explain(struct gang_core *core, const struct history *history,
@@ -194,14 +213,15 @@ void api_json_explain(struct gang_core *core, const struct history *history,
         put_ref(out, "earmarkedFor", x.earmark_gang);
     json_put_flag(out, "hasEarmark", x.has_earmark);
     json_put_flag(out, "respectsEarmark", x.respects_earmark);
+    if (x.queue)
+        put_queue(out, &x);
     put_express(out, core, &x);
     put_units(out, &x);
     put_signatures(out, &x);
     put_places(out, &x);
     if (x.held)
         put_holders(out, &x);
-    if (x.more_nodes)
-        put_more_nodes(out, &x);
+    api_json_more_nodes(out, &x);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);

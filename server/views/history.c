@@ -14,21 +14,20 @@ struct entry {
     struct fair_queue_item kept;
     enum kind kind;
     usec_t wall;
-    struct gang_ref gang;  /* of an eviction empty when its gang is not known */
-    const char *from, *to; /* states; from NULL: it was not known before */
+    struct gang_ref gang;  /* empty for an eviction whose gang is unknown */
+    const char *from, *to; /* states; from NULL: the gang is new */
     char *reason, *text;
-    char *pod; /* IS_EVICTED */
+    char *pod; /* of IS_EVICTED */
     bool warning;
 };
 
 struct history {
-    struct fair_queue
-        entries;     /* HISTORY_SIZE at most; of the namespace that has most the oldest goes */
-    struct map seen; /* key of a gang -> state + 1 */
-    /* the log's bound: lines that may still be written, and when that was */
+    struct fair_queue entries; /* at most HISTORY_SIZE; the owners are namespaces */
+    struct map seen;           /* key of a gang -> state + 1 */
+    /* The rate limit of the log: the number of lines that were allowed at tokens_at. */
     double tokens;
     usec_t tokens_at;
-    uint64_t unlogged;
+    uint64_t unlogged; /* lines that have been skipped since the last line */
 };
 
 struct history *history_new(void)
@@ -101,8 +100,8 @@ static bool may_log(struct history *h, usec_t now)
     }
     h->tokens--;
     if (h->unlogged > 0)
-        log_info("changes of gangs that were not logged: too many at once", "changes",
-                 log_int(h->unlogged), NULL);
+        log_info("Skipped log lines about changes of gang states, because there were too many",
+                 "lines", log_int(h->unlogged), NULL);
     h->unlogged = 0;
     return true;
 }
@@ -112,23 +111,23 @@ static void log_change(struct history *h, usec_t now, const struct entry *e)
     if (log_level() < LOG_INFO || !may_log(h, now))
         return;
     cleanup_free char *gang = xasprintf("%s/%s", e->gang.ns, e->gang.name);
-    log_info("gang state", "gang", gang, "from", e->from ? e->from : "", "to", e->to, "reason",
-             e->reason, "text", e->text, NULL);
+    log_info("Gang state changed", "gang", gang, "from", e->from ? e->from : "", "to", e->to,
+             "reason", e->reason, "text", e->text, NULL);
 }
 
-/* ---- what comes in ---- */
+/* ---- entries ---- */
 
-/* In words; most states have none of their own when all is well. */
-static char *words_of(const struct gang_status *s)
+/* The text of a state. Statuses without an error have no text, so it is made here. */
+static char *text_of(const struct gang_status *s)
 {
     if (s->text[0])
         return xstrndup(s->text, TEXT_MAX);
     if (s->state == GANG_PLANNED)
-        return xasprintf("%d members needed, %d exist: places are reserved", s->needed, s->members);
+        return xasprintf("%d members needed, %d exist: slots are reserved", s->needed, s->members);
     if (s->state == GANG_COMMITTING)
-        return xasprintf("the bindings of all %d needed members are sent", s->needed);
+        return xasprintf("muster sends the Bindings of all %d needed members", s->needed);
     if (s->state == GANG_DONE)
-        return xasprintf("all members have finished, %d of them well", s->succeeded);
+        return xasprintf("all members have finished, %d of them successfully", s->succeeded);
     return xasprintf("%d of %d members are bound, %d needed", s->bound, s->members, s->needed);
 }
 
@@ -143,18 +142,18 @@ static void take_status(struct history *h, usec_t now, usec_t wall, const struct
     e->from = before ? gang_state_name((enum gang_state)(before - 1)) : NULL;
     e->to = gang_state_name(s->state);
     e->reason = xstrdup(gang_reason_name(s->reason));
-    e->text = words_of(s);
+    e->text = text_of(s);
     log_change(h, now, e);
 }
 
 static void take_event(struct history *h, usec_t wall, const struct gang_effect *effect)
 {
     if (str_eq(effect->event.reason, "PredicateMismatch"))
-        log_warning("kube-scheduler's rules are not muster's: the express lane stays closed until "
-                    "muster is started again",
+        log_warning("kube-scheduler's filters differ from muster's predicates; the express lane "
+                    "stays closed for the pod's namespace, or for more pods, until muster restarts",
                     "text", effect->event.message, NULL);
     if (!effect->event.api_group)
-        return; /* of a pod: it repeats what is said of its gang */
+        return; /* an event of a pod repeats the gang's event */
     struct entry *e =
         add(h, IS_EVENT, wall, effect->event.api_group, effect->event.ns, effect->event.name);
     e->reason = xstrdup(effect->event.reason);
@@ -169,7 +168,7 @@ static void take_eviction(struct history *h, usec_t wall, const struct gang_core
     struct entry *e = add(h, IS_EVICTED, wall, gang ? gang->api_group : NULL,
                           gang ? gang->ns : NULL, gang ? gang->name : NULL);
     e->pod = xasprintf("%s/%s", effect->pod.ns, effect->pod.name);
-    e->text = xasprintf("pod %s is evicted: the commit of its gang failed", e->pod);
+    e->text = xasprintf("pod %s is evicted because the commit of its gang failed", e->pod);
 }
 
 void history_events(struct history *h, usec_t wall, const struct gang_event *events, size_t n)
@@ -199,7 +198,7 @@ void history_effects(struct history *h, usec_t now, usec_t wall, const struct ga
     }
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 static bool wanted(const char *pattern, const char *value)
 {
@@ -218,8 +217,7 @@ static void put_entry(const struct entry *e, struct buf *out)
                                         [IS_EVENT] = "event",
                                         [IS_EVICTED] = "evicted",
                                         [IS_DELETED] = "deleted"};
-    json_put_comma(out);
-    buf_putc(out, '{');
+    json_put_object(out);
     json_put_moment(out, "time", e->wall);
     json_put_text(out, "namespace", e->gang.ns);
     json_put_text(out, "name", e->gang.name);

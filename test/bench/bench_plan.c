@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_plan.c - what planning costs, beside one plain pass of the predicates over the same nodes.
+ * bench_plan.c - the cost of planning, compared with one plain pass of the predicates over the same
+ * nodes.
  *
  *   bench_plan [NODES]            default 5,000
  *   bench_plan growth [NODES]     only the curves
+ *   bench_plan queues [NODES]     only the passes with queues
  *
- * The plain pass is what anybody would write first: for each node the rules of kube-scheduler about
- * selector, affinity and taints, then the sum of the containers' requests against what is free; no
- * classes, no caches.
- * Each time is the shortest of several, since whatever else the machine does only adds to it; only
- * ratios mean something. After the table for people comes a line for each figure, in the format
- * that all programs here have:
+ * The plain pass is the obvious implementation, without classes or caches: for each node, it
+ * evaluates kube-scheduler's rules about selector, affinity and taints, and compares the sum of the
+ * containers' requests with the free room. Each time is the shortest of several, because other work
+ * on the machine only adds to it. Only the ratios are meaningful. The passes with 1,000 queues are
+ * compared with those of the same gangs on the same nodes without queues. After the tables comes a
+ * line for each figure, in the format of all benchmark programs:
  *
- *   figure ID KEY RATIO TARGET "TEXT"        the ratio should not be above the target
+ *   figure ID KEY RATIO TARGET "TEXT"        the ratio should be at most the target
  *
  * or a line for each point of the curves that show how the cost grows:
  *
@@ -27,20 +29,23 @@
 #include "base/usec.h"
 #include "gang/gang.h"
 #include "gang/node_predicates.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/test_config.h"
 #include "workload/request_sums.h"
 
-#define CLASSES 20 /* of nodes: labels, CPUs, memory */
-#define GPUS    8  /* of a node */
+#define CLASSES 20 /* classes of nodes, by labels, CPUs and memory */
+#define GPUS    8  /* GPUs of a node */
 #define GPU     "nvidia.com/gpu"
 #define TIMES   9
-#define ENDED   7 /* nodes that get free: the eighth would make room for a gang */
+#define ENDED   7 /* number of nodes that become free; eight would fit a gang */
+#define WAITING 1250
+#define LINE    "------------------------------------------------------------"
 
 struct bench {
     struct gang_core *core;
     usec_t now;
     int nodes, classes;
-    size_t effects; /* of the last step */
+    size_t effects; /* number of effects of the last step */
 };
 
 static void step(struct bench *b, struct gang_event *events, size_t n)
@@ -120,10 +125,37 @@ static struct gang_event group_event(const char *name, int min)
     return ev;
 }
 
+/* ---- queues ---- */
+
+/* The queues of the four levels, 1,000 together. Those of the last level take the gangs. */
+static const int levels[] = {4, 16, 80, 900};
+#define LEAVES 900
+
+static char *queue_name(int level, int i)
+{
+    return xasprintf("queue-%d-%d", level, i % levels[level]);
+}
+
+/* Each deserves the same as its siblings, and borrows. */
+static struct gang_event queue_event(int level, int i, int gpus)
+{
+    struct gang_event ev = {.kind = GANG_EV_QUEUE_SET, .queue = gang_queue_facts_new()};
+    cleanup_free char *name = queue_name(level, i);
+    struct gang_ref ref = ref_of(name);
+    free(ref.ns);
+    ref.ns = xstrdup("");
+    ev.queue->ref = ref;
+    ev.queue->parent = level ? queue_name(level - 1, i) : NULL;
+    struct gang_quota *quota = gang_quota_add(ev.queue, GPU);
+    quota->deserved = gpus / 2 / levels[level];
+    quota->cap = gpus;
+    return ev;
+}
+
 /* ---- a cluster ---- */
 
-/* Nobody is hoped for: what is measured is planned in one step, when the last member is there. */
-static struct bench bench_new(int nodes, int classes)
+/* Without expected members, so that the step with the last member makes the whole plan. */
+static struct bench bench_begin(int nodes, int classes)
 {
     struct gang_config config = test_config();
     config.assemble = 0;
@@ -134,15 +166,37 @@ static struct bench bench_new(int nodes, int classes)
         struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = node_facts(i, classes)};
         step(&b, &ev, 1);
     }
-    struct gang_event synced = {.kind = GANG_EV_SYNCED};
-    step(&b, &synced, 1);
     return b;
 }
 
-/* A gang that needs so many, and its first `there` members. */
-static void add_gang(struct bench *b, const char *name, int members, int there, int gpus)
+static void sync_all(struct bench *b)
+{
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    step(b, &synced, 1);
+}
+
+static struct bench bench_new(int nodes, int classes)
+{
+    struct bench b = bench_begin(nodes, classes);
+    sync_all(&b);
+    return b;
+}
+
+static void add_queues(struct bench *b)
+{
+    for (int level = 0; level < (int)(sizeof levels / sizeof *levels); level++)
+        for (int i = 0; i < levels[level]; i++) {
+            struct gang_event ev = queue_event(level, i, b->nodes * GPUS);
+            step(b, &ev, 1);
+        }
+}
+
+/* A gang that needs `members`, with its first `there` members. Queue NULL: none. */
+static void add_queued(struct bench *b, const char *name, char *queue, int members, int there,
+                       int gpus)
 {
     struct gang_event ev = group_event(name, members);
+    ev.group->queue = queue;
     step(b, &ev, 1);
     for (int i = 0; i < there; i++) {
         cleanup_free char *pod = xasprintf("%s-%d", name, i);
@@ -151,7 +205,21 @@ static void add_gang(struct bench *b, const char *name, int members, int there, 
     }
 }
 
-/* A pod that fills a node. */
+static void add_gang(struct bench *b, const char *name, int members, int there, int gpus)
+{
+    add_queued(b, name, NULL, members, there, gpus);
+}
+
+/* Without queue objects, the names of queues have no effect. */
+static void add_waiting(struct bench *b, int gangs, int gpus)
+{
+    for (int i = 0; i < gangs; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        add_queued(b, name, queue_name(3, i), 8, 8, gpus);
+    }
+}
+
+/* Adds a pod that fills a node. */
 static void add_old(struct bench *b, int i)
 {
     cleanup_free char *pod = xasprintf("old-%d", i), *node = xasprintf("node-%05d", i);
@@ -167,6 +235,12 @@ static void fill(struct bench *b)
 
 /* ---- times ---- */
 
+/* Time of other programs does not count. */
+static usec_t cpu_now(void)
+{
+    return (usec_t)(cost_ms() * USEC_PER_MSEC);
+}
+
 static double shortest(const usec_t *times, int n)
 {
     usec_t best = times[0];
@@ -175,7 +249,7 @@ static double shortest(const usec_t *times, int n)
     return (double)best / USEC_PER_MSEC;
 }
 
-/* As from a pod of one container. */
+/* The sum of the requests, as for a pod with one container. */
 static struct gang_amounts requests_summed(const struct gang_pod_facts *pod)
 {
     struct request_sums sum = {0};
@@ -189,7 +263,7 @@ static struct gang_amounts requests_summed(const struct gang_pod_facts *pod)
     return ret;
 }
 
-/* One member against every node; the free amounts are those of an empty cluster. */
+/* One member against every node, with the free room of an empty cluster. */
 static double plain_pass(int nodes)
 {
     usec_t times[TIMES];
@@ -199,7 +273,7 @@ static double plain_pass(int nodes)
     for (int i = 0; i < nodes; i++)
         all[i] = node_facts(i, CLASSES);
     for (int t = 0; t < TIMES; t++) {
-        usec_t begin = usec_now();
+        usec_t begin = cpu_now();
         for (int i = 0; i < nodes; i++) {
             struct gang_amounts need = requests_summed(pod);
             bool ok = !gang_node_refusal(pod, all[i]);
@@ -209,7 +283,7 @@ static double plain_pass(int nodes)
             gang_amounts_done(&need);
             fits += ok;
         }
-        times[t] = usec_now() - begin;
+        times[t] = cpu_now() - begin;
     }
     for (int i = 0; i < nodes; i++)
         gang_node_facts_free(all[i]);
@@ -226,8 +300,8 @@ static int planned(struct bench *b)
 }
 
 /*
- * The step in which the last of so many members comes: with it the gang is planned, all of it. A
- * gang of another size was planned before, so that the nodes are known.
+ * The time of the step in which the last member comes, which plans the whole gang. A
+ * gang of another size is planned before, so that the node classes exist.
  */
 static double plan_large(int nodes, int classes, int members)
 {
@@ -238,9 +312,9 @@ static double plan_large(int nodes, int classes, int members)
         add_gang(&b, "g", members, members - 1, 1);
         struct gang_event last = pod_event("last", "g", 1, NULL);
         int before = planned(&b);
-        usec_t begin = usec_now();
+        usec_t begin = cpu_now();
         step(&b, &last, 1);
-        times[t] = usec_now() - begin;
+        times[t] = cpu_now() - begin;
         if (planned(&b) != before + 1)
             abort();
         gang_core_free(b.core);
@@ -248,38 +322,59 @@ static double plan_large(int nodes, int classes, int members)
     return shortest(times, TIMES);
 }
 
-/* Pods 0, 7, 14, … end, each in a step of its own, and then they are there again. */
-static void some_end(struct bench *b, usec_t *best)
+/* Pods 0, 7, 14, … end, each in its own step after a pause, and are then added again. */
+static void some_end(struct bench *b, usec_t *best, usec_t pause)
 {
     for (int i = 0; i < ENDED; i++) {
+        b->now += pause;
         struct gang_event ev = {.kind = GANG_EV_POD_GONE};
         ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xasprintf("old-%d", 7 * i)};
-        usec_t begin = usec_now();
+        usec_t begin = cpu_now();
         step(b, &ev, 1);
-        usec_t took = usec_now() - begin;
+        usec_t took = cpu_now() - begin;
         best[i] = !best[i] || took < best[i] ? took : best[i];
     }
     for (int i = 0; i < ENDED; i++)
         add_old(b, 7 * i);
 }
 
-/* A pod ends while so many gangs of 8 wait, and none of them fits all the same: the mean of several
- * such ends, each the shortest of several. */
-static double waiting_list(int nodes, int gangs)
+/* A pod ends while this many gangs of 8 wait, and none of them fits: the mean for several pods,
+ * each the shortest of several times. */
+static double waiting_list(int nodes, int gangs, bool queues, usec_t pause)
 {
     usec_t best[ENDED] = {0}, all = 0;
     struct bench b = bench_new(nodes, CLASSES);
+    if (queues)
+        add_queues(&b);
     fill(&b);
-    for (int i = 0; i < gangs; i++) {
-        cleanup_free char *name = xasprintf("g-%d", i);
-        add_gang(&b, name, 8, 8, GPUS);
-    }
+    add_waiting(&b, gangs, GPUS);
     for (int t = 0; t < TIMES; t++)
-        some_end(&b, best);
+        some_end(&b, best, pause);
     for (int i = 0; i < ENDED; i++)
         all += best[i];
     gang_core_free(b.core);
     return (double)all / ENDED / USEC_PER_MSEC;
+}
+
+/* The gangs and nodes exist when muster starts, and there is room for all gangs. */
+static double plan_all(int nodes, int gangs, bool queues)
+{
+    usec_t times[TIMES];
+    for (int t = 0; t < TIMES; t++) {
+        struct bench b = bench_begin(nodes, CLASSES);
+        if (queues)
+            add_queues(&b);
+        add_waiting(&b, gangs, 1);
+        usec_t begin = cpu_now();
+        sync_all(&b);
+        while (gang_core_plans_deferred(b.core))
+            step(&b, NULL, 0);
+        times[t] = cpu_now() - begin;
+        if (planned(&b) != gangs)
+            abort();
+        gang_core_free(b.core);
+    }
+    return shortest(times, TIMES);
 }
 
 static void row(const char *what, double ms, double pass)
@@ -287,10 +382,11 @@ static void row(const char *what, double ms, double pass)
     printf("| %-58s | %8.2f | %6.1f |\n", what, ms, ms / pass);
 }
 
-static void figure(const char *key, double ms, double base_ms, double target, const char *base)
+static void figure(const char *id, const char *key, double ms, double base_ms, double target,
+                   const char *base)
 {
-    printf("figure P06 %s %.4f %g \"%.3f ms, %s %.3f ms\"\n", key, ms / base_ms, target, ms, base,
-           base_ms);
+    printf("figure %s %s %.4f %g \"%.3f ms, %s %.3f ms\"\n", id, key, ms / base_ms, target, ms,
+           base, base_ms);
 }
 
 static void point(const char *series, int x, double ms)
@@ -298,7 +394,7 @@ static void point(const char *series, int x, double ms)
     printf("point P06 %s %d %.4f\n", series, x, ms);
 }
 
-/* How the cost grows with each of the things that there may be more of. */
+/* How the cost grows with the numbers of nodes, classes, members and gangs. */
 static void growth(int nodes)
 {
     static const int of_nodes[] = {500, 1000, 5000, 10000, 20000, 50000};
@@ -315,34 +411,63 @@ static void growth(int nodes)
     for (size_t i = 0; i < 6 && of_members[i] < nodes * GPUS / 2; i++)
         point("members-one-plan", of_members[i], plan_large(nodes, CLASSES, of_members[i]));
     for (size_t i = 0; i < 6; i++)
-        point("waiting-gangs-one-look", of_gangs[i], waiting_list(nodes, of_gangs[i]));
+        point("waiting-gangs-one-look", of_gangs[i], waiting_list(nodes, of_gangs[i], false, 0));
+}
+
+static void compared(const char *what, double without, double with)
+{
+    printf("| %-58s | %8.2f | %8.2f | %5.2f |\n", what, without, with, with / without);
+}
+
+static void with_queues(int nodes)
+{
+    const usec_t pause = 2 * USEC_PER_SEC;
+    double list = waiting_list(nodes, WAITING, false, 0),
+           queued = waiting_list(nodes, WAITING, true, 0);
+    double plans = plan_all(nodes, WAITING, false), queued_plans = plan_all(nodes, WAITING, true);
+    printf("\n1,000 queues in four levels, %d of them with gangs\n\n", LEAVES);
+    printf("| %-58s | %8s | %8s | %5s |\n", "ms", "without", "with", "ratio");
+    printf("|%.60s|%.9s:|%.9s:|%.6s:|\n", LINE, LINE, LINE, LINE);
+    compared("1,250 waiting gangs of 8, checked when a pod ends", list, queued);
+    compared("the same two seconds later, when shares are due",
+             waiting_list(nodes, WAITING, false, pause), waiting_list(nodes, WAITING, true, pause));
+    compared("plans of 1,250 gangs of 8", plans, queued_plans);
+    printf("\n");
+    figure("Q09a", "queues-waiting-list", queued, list, 1.2, "without queues");
+    figure("Q09a", "queues-plans", queued_plans, plans, 1.2, "without queues");
 }
 
 int main(int argc, char **argv)
 {
     bool grow = argc > 1 && !strcmp(argv[1], "growth");
-    int nodes = argc > 1 + grow ? atoi(argv[1 + grow]) : 5000;
+    bool queues = argc > 1 && !strcmp(argv[1], "queues"), part = grow || queues;
+    int nodes = argc > 1 + part ? atoi(argv[1 + part]) : 5000;
     if (nodes < 200) {
-        fprintf(stderr, "usage: bench_plan [growth] [NODES]     at least 200\n");
+        fprintf(stderr, "usage: bench_plan [growth | queues] [NODES]     at least 200\n");
         return 2;
+    }
+    if (queues) {
+        with_queues(nodes);
+        return 0;
     }
     if (grow) {
         growth(nodes);
         return 0;
     }
     double pass = plain_pass(nodes), plan = plan_large(nodes, CLASSES, 1000);
-    double more = plan_large(10 * nodes, CLASSES, 1000), list = waiting_list(nodes, 1250);
+    double more = plan_large(10 * nodes, CLASSES, 1000),
+           list = waiting_list(nodes, WAITING, false, 0);
     printf("%d nodes of %d classes, %d GPUs each\n\n", nodes, CLASSES, GPUS);
     printf("| %-58s | %8s | %6s |\n", "", "ms", "passes");
-    printf("|%.60s|%.9s:|%.7s:|\n", "------------------------------------------------------------",
-           "---------", "-------");
+    printf("|%.60s|%.9s:|%.7s:|\n", LINE, LINE, LINE);
     row("one plain pass: one member against every node", pass, pass);
     row("plan of 1,000 members", plan, pass);
     row("the same on ten times the nodes", more, pass);
-    row("1,250 waiting gangs of 8, looked at again when a pod ends", list, pass);
+    row("1,250 waiting gangs of 8, checked when a pod ends", list, pass);
     printf("\n");
-    figure("plan-1000", plan, pass, 5, "one pass");
-    figure("ten-times-nodes", more, plan, 3, "a tenth of the nodes");
-    figure("waiting-list", list, pass, 5, "one pass");
+    figure("P06", "plan-1000", plan, pass, 5, "one pass");
+    figure("P06", "ten-times-nodes", more, plan, 3, "a tenth of the nodes");
+    figure("P06", "waiting-list", list, pass, 5, "one pass");
+    with_queues(nodes);
     return 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_server.c - what a filter call costs muster's server, beside what jansson alone needs to
- * parse the same bytes (P05).
+ * bench_server.c - the cost of a filter call in muster's server, compared with the time that
+ * jansson alone needs to parse the same bytes (P05).
  *
  *   bench_server [NODES]        default 5,000
  *
- * The real listener, loop and core in this process, asked over loopback by one blocking client with
- * bodies as kube-scheduler sends them: the pod as the watch has shown it, and names or whole nodes.
- * Server time is what muster itself measures (muster_extender_work_seconds, see
- * server/views/metrics.h): everything it does for a call, from the first byte of its body to the
- * queued reply, without the waiting for bytes. json_loadb() runs between the calls, in turns with
- * them. Ratios are of the 99th percentiles; `figure` lines are for programs.
+ * This process runs the real listener, loop and core. One blocking client sends requests over
+ * loopback, with the bodies that kube-scheduler sends: the pod as the watch has shown it, and names
+ * or complete nodes. The server time is muster's own measurement (muster_extender_work_seconds, see
+ * server/views/metrics.h): all work for a call from the first byte of its body to the queued reply,
+ * without waiting for bytes. json_loadb() runs between the calls, in turns. The ratios compare 99th
+ * percentiles; `figure` lines are for programs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,14 +25,14 @@
 #include "k8s/decode/decode.h"
 #include "server/routes/verb_routes.h"
 
-#define GANG    64 /* members, all planned */
+#define GANG    64 /* members of the planned gang */
 #define CALLS   2000
-#define LARGE   20 /* calls with whole nodes: 60 MB each */
-#define IMAGES  50 /* of a whole node, as kubelet reports them */
+#define LARGE   20 /* calls with complete nodes, 60 MB each */
+#define IMAGES  50 /* images of a node, as kubelet reports them */
 #define VERSION "184467"
 
 struct bench {
-    struct cluster cluster; /* first: binds nothing, nobody asks it to */
+    struct cluster cluster; /* must be the first member; never binds */
     struct config *config;
     struct metrics metrics;
     struct loop *loop;
@@ -84,7 +84,7 @@ static char *node_name(int i)
     return xasprintf("node-%05d", i);
 }
 
-/* About what a training pod is when kube-scheduler sends it (managedFields are trimmed there). */
+/* Similar in size to a training pod as kube-scheduler sends it (without managedFields). */
 static char *pod_json(int i, const char *nominated)
 {
     cleanup_free char *nomination =
@@ -183,7 +183,7 @@ static void put_whole_node(struct buf *out, int i)
     buf_puts(out, "]}}");
 }
 
-/* One name is what a nominated member is asked about: the node of its slot. */
+/* With one name: for a nominated member, kube-scheduler offers only the node of its slot. */
 static void put_body(struct buf *out, enum form form, int nodes, int pod, const char *slot)
 {
     cleanup_free char *json = pod_json(pod, form == ONE_NAME ? slot : NULL);
@@ -215,7 +215,7 @@ static int connect_to(const char *address)
                              .sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1)),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* as Go's client */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* as Go's HTTP client does */
     if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof sa) < 0)
         die("connect");
     return fd;
@@ -232,7 +232,7 @@ static void send_all(int fd, const char *data, size_t len)
     }
 }
 
-/* Reads the reply; its body is left in *reply. */
+/* Reads the reply and leaves its body in *reply. */
 static void receive(int fd, struct buf *reply)
 {
     char chunk[65536];
@@ -301,7 +301,7 @@ static double parse_time(const struct buf *body)
     return ms;
 }
 
-/* Calls of one form and json_loadb() of the same bytes, in turns. */
+/* Measures calls of one form, and json_loadb() on the same bytes, in turns. */
 static void measure(struct bench *b, enum form form, int calls, struct quantiles *server,
                     struct quantiles *jansson, size_t *bytes)
 {
@@ -341,7 +341,7 @@ static void open_server(struct bench *b)
     struct err err;
     log_setup(LOG_ERROR, LOG_TEXT);
     b->config = config_defaults();
-    b->config->schedule_timeout = 24 * 3600 * USEC_PER_SEC; /* nobody binds */
+    b->config->schedule_timeout = 24 * 3600 * USEC_PER_SEC; /* no gang is ever bound */
     b->loop = loop_new(b->config, &b->metrics, &err);
     b->calls = (struct verb_context){b->loop, &b->metrics, NULL};
     const struct http_options options = {.listen = "127.0.0.1:0",
@@ -410,8 +410,8 @@ int main(int argc, char **argv)
     row("all names, json_loadb() alone", names_json, names_json.p99);
     row("all names", names, names_json.p99);
     row("one name", one, names_json.p99);
-    row("whole nodes, json_loadb() alone", whole_json, whole_json.p99);
-    row("whole nodes", whole, whole_json.p99);
+    row("complete nodes, json_loadb() alone", whole_json, whole_json.p99);
+    row("complete nodes", whole, whole_json.p99);
     printf("\n");
     figure("filter-names", names.p99 / names_json.p99, 1.5, names.p99, names_json.p99);
     figure("filter-one-name", one.p99 / names_json.p99, 0.1, one.p99, names_json.p99);

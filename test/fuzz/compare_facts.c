@@ -32,7 +32,7 @@ void facts_survive_recording(const struct gang_event *set)
     facts_put(set, &text);
     cleanup_tree json_t *tree = fuzz_json("a recorded object", buf_str(&text), text.len);
     struct gang_event again = {.kind = set->kind};
-    /* Any of them: the union's first member, freed by its kind. */
+    /* The union's first member stands for any of them; the kind decides how it is freed. */
     again.node = xcalloc(1, type->size);
     HOLDS(record_decode(type, tree, again.node, &pool, &err) == 0, "%s in %s", err.text,
           buf_str(&text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_facts.h - facts as text (that of recordings), to compare them.
+ * compare_facts.h - compares facts by their text in recordings.
  */
 #ifndef MUSTER_TEST_FUZZ_COMPARE_FACTS_H
 #define MUSTER_TEST_FUZZ_COMPARE_FACTS_H
@@ -8,11 +8,11 @@
 #include "gang/event.h"
 #include "test/fuzz/fuzz.h"
 
-/* What a NODE_SET, POD_SET, GROUP_SET, CLASS_SET or CLAIM_SET says. */
+/* Appends the facts of a NODE_SET, POD_SET, GROUP_SET, CLASS_SET or CLAIM_SET event as text. */
 void facts_put(const struct gang_event *set, struct buf *out);
-/* Both say the same. */
+/* Checks that both events have the same facts. */
 void facts_same(const char *what, const struct gang_event *a, const struct gang_event *b);
-/* What is written is read, and says the same again. */
+/* Checks that the facts stay the same when they are written and read. */
 void facts_survive_recording(const struct gang_event *set);
 
 #endif

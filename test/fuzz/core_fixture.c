@@ -4,9 +4,10 @@
 
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
+#include "k8s/dialect/queue_dialect.h"
 #include "k8s/encoding/kube_field.h"
 
-/* More steps in answer to one another than any cluster needs. */
+/* More steps that follow from each other than any cluster needs. */
 #define MOST_ECHOES 64
 
 #define NODE(name, more)                                                                           \
@@ -20,6 +21,12 @@
     "\",\"resourceVersion\":\"7\",\"annotations\":{" link                                          \
     "}},\"spec\":{\"schedulerName\":\"muster\",\"containers\":[{\"name\":\"c\",\"resources\":"     \
     "{\"requests\":{\"cpu\":\"1\",\"nvidia.com/gpu\":\"" gpus "\"}}}]" more "}}"
+#define QUEUE(api, name, spec)                                                                     \
+    "{\"apiVersion\":\"" api "\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"" name                \
+    "\",\"uid\":\"u-q-" name "\"},\"spec\":{" spec "}}"
+#define KAI_QUOTA(quota, limit)                                                                    \
+    "\"resources\":{\"cpu\":{\"limit\":-1},\"memory\":{\"limit\":-1},\"gpu\":{\"quota\":" quota    \
+    ",\"limit\":" limit "}}"
 #define IN_G "\"pod-group-name\":\"g\""
 #define IN_W "\"scheduling.k8s.io/group-name\":\"w\""
 
@@ -33,6 +40,14 @@ static const char *const objects[] = {
     "\"g\",\"namespace\":\"default\",\"uid\":\"u-g\"},\"spec\":{\"minMember\":2}}",
     "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{"
     "\"name\":\"w\",\"namespace\":\"default\",\"uid\":\"u-w\"},\"spec\":{\"minMember\":2}}",
+    QUEUE("scheduling.run.ai/v2", "top", KAI_QUOTA("8", "-1")),
+    QUEUE("scheduling.run.ai/v2", "default", "\"parentQueue\":\"top\"," KAI_QUOTA("4", "6")),
+    QUEUE("scheduling.volcano.sh/v1beta1", "batch",
+          "\"weight\":2,\"guarantee\":{\"resource\":{\"cpu\":\"1\"}},\"capability\":{"
+          "\"nvidia.com/gpu\":\"4\"}"),
+    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"default\","
+    "\"annotations\":{"
+    "\"scheduling.volcano.sh/queue-name\":\"batch\"}}}",
     POD("g-0", IN_G, "3", ",\"nodeName\":\"n0\""),
     POD("g-1", IN_G, "3", ",\"nodeName\":\"n1\""),
     POD("w-0", IN_W, "2", ""),
@@ -85,7 +100,7 @@ static void carry_out(struct core_fixture *b, const struct gang_effect *e)
     case GANG_READ_POD:
         put_result(b, GANG_EV_POD_READ, e, OUTCOME_UNBOUND);
         break;
-    default: /* words, nominations, gates: a cluster may lose them */
+    default: /* messages, nominations, gates: a cluster may lose these writes */
         break;
     }
 }
@@ -168,6 +183,17 @@ bool core_fixture_event(const json_t *object, struct gang_event *ev, struct err 
         const struct dialect *dialect = dialect_of_objects(group);
         ev->kind = GANG_EV_GROUP_SET;
         ev->group = dialect ? decode_group(dialect, object, err) : NULL;
+    } else if (str_eq(kind, "Queue") || str_eq(kind, "ElasticQuota")) {
+        cleanup_free char *group = xstrndup(version, strcspn(version, "/"));
+        const struct queue_dialect *dialect = queue_dialect_by_group(group);
+        ev->kind = GANG_EV_QUEUE_SET;
+        ev->queue = dialect ? decode_queue(dialect, object, err) : NULL;
+    } else if (str_eq(kind, "Namespace")) {
+        const struct queue_dialect *dialect = queue_dialect_by_group("scheduling.volcano.sh");
+        ev->kind = GANG_EV_NAMESPACE_SET;
+        ev->namespace = decode_namespace(dialect, object, err);
+        if (ev->namespace && !ev->namespace->queue) /* the watch does not post it */
+            gang_event_done(ev);
     }
     return ev->node != NULL;
 }
@@ -175,7 +201,7 @@ bool core_fixture_event(const json_t *object, struct gang_event *ev, struct err 
 struct gang_event core_fixture_gone(const struct gang_event *set)
 {
     struct gang_event ev = {.kind = GANG_EV_TICK};
-    const struct gang_ref *ref = &set->group->ref;
+    const struct gang_ref *ref;
     switch (set->kind) {
     case GANG_EV_NODE_SET:
         ev.kind = GANG_EV_NODE_GONE;
@@ -189,7 +215,17 @@ struct gang_event core_fixture_gone(const struct gang_event *set)
         ev.kind = GANG_EV_CLASS_GONE;
         ev.gone = (struct gang_ref){NULL, NULL, xstrdup(set->class->name)};
         break;
+    case GANG_EV_QUEUE_SET:
+        ref = &set->queue->ref;
+        ev.kind = GANG_EV_QUEUE_GONE;
+        ev.gone = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+        break;
+    case GANG_EV_NAMESPACE_SET:
+        ev.kind = GANG_EV_NAMESPACE_GONE;
+        ev.gone = (struct gang_ref){NULL, NULL, xstrdup(set->namespace->name)};
+        break;
     default:
+        ref = &set->group->ref;
         ev.kind = GANG_EV_GROUP_GONE;
         ev.gone = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
         break;
@@ -201,7 +237,7 @@ struct gang_event core_fixture_gone(const struct gang_event *set)
 
 struct core_fixture *core_fixture_new(void)
 {
-    static json_t *trees[ARRAY_SIZE(objects)]; /* read once */
+    static json_t *trees[ARRAY_SIZE(objects)]; /* parsed once */
     struct gang_config config = test_config();
     config.express_lane = true;
     config.gates = true;

@@ -4,7 +4,7 @@
 #include "base/list.h"
 #include "k8s/client/client_internal.h"
 
-/* Of the real one only what is used here: calls, timers, random. */
+/* Only the parts of the real client that are used here: calls, timers, random numbers. */
 
 struct client *fake_client_new(void)
 {
@@ -80,7 +80,7 @@ void fake_client_answer(struct client *c, struct client_call *call, long status,
     client_make_readable(&call->reply);
     reply.body = buf_str(&call->reply);
     reply.len = call->reply.len;
-    /* `done` may send, and may not cancel this one: it is no longer open. */
+    /* `done` may send another call. It may not cancel this one, which is no longer open. */
     list_remove(&call->link);
     call->done(call->arg, &reply);
     call_free(call);
@@ -115,7 +115,7 @@ bool fake_reply_next(const char **p, const char *end, struct fake_reply *ret)
     return true;
 }
 
-/* ---- in place of k8s/client/client.c ---- */
+/* ---- replaces k8s/client/client.c ---- */
 
 struct client_call *client_send(struct client *c, const struct client_request *request)
 {
@@ -167,7 +167,7 @@ usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most)
     return usec_backoff(first, most, n);
 }
 
-/* The module of `muster ungate` refers to these; no target gets there. */
+/* The module of `muster ungate` refers to these. No target calls them. */
 
 struct client *client_new(struct kubeconfig *kc, const char *user_agent,
                           struct api_metrics *metrics, struct err *err)

@@ -48,7 +48,7 @@ void fake_request_free(struct fake_request *f)
     free(f);
 }
 
-/* ---- in place of server/http/http.c ---- */
+/* ---- replaces server/http/http.c ---- */
 
 static char *unescaped(const char *text, size_t n)
 {
@@ -136,7 +136,7 @@ bool http_is_full(const struct http_request *r)
 int http_socket(const struct http_request *r)
 {
     (void)r;
-    return -1; /* its peer never leaves */
+    return -1; /* its peer never disconnects */
 }
 
 void http_stats(struct http *h, struct http_stats *ret)

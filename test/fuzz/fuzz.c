@@ -20,7 +20,7 @@ void fuzz_begin(void)
     fuzz_time = FIRST_MOMENT;
 }
 
-/* ---- in place of base/usec.c ---- */
+/* ---- replaces base/usec.c ---- */
 
 usec_t usec_now(void)
 {
@@ -37,7 +37,7 @@ usec_t usec_wall(void)
     return WALL + fuzz_time;
 }
 
-/* ---- in place of base/log.c: nothing is written, but every value is read ---- */
+/* ---- replaces base/log.c: writes nothing, but reads every value ---- */
 
 void log_setup(enum log_level level, enum log_format format)
 {

@@ -3,11 +3,11 @@
  * fuzz.h - what every fuzz target uses.
  *
  * A target is one file with LLVMFuzzerTestOneInput(): it takes any bytes, gives them to one part of
- * muster, and checks with HOLDS() what must be true of the outcome. libFuzzer calls it in the
- * preset `fuzz`; everywhere else run_corpus.c gives it the files of the corpus.
+ * muster, and checks with HOLDS() what must be true of the result. In the preset `fuzz`, libFuzzer
+ * calls it; in all other presets, run_corpus.c gives it the files of the corpus.
  *
- * A target needs no thread, no network and no clock: fuzz.c stands in for base/usec.c and
- * base/log.c at link time. The time is fuzz_time, which a target may move.
+ * A target needs no threads, network or clock: fuzz.c replaces base/usec.c and base/log.c at link
+ * time. The time is fuzz_time, which a target may change.
  */
 #ifndef MUSTER_TEST_FUZZ_H
 #define MUSTER_TEST_FUZZ_H
@@ -21,7 +21,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the program with a sentence when the condition is false. */
+/* Ends the program with a message if the condition is false. */
 #define HOLDS(condition, ...)                                                                      \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -30,11 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void fuzz_fail(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4)
     __attribute__((noreturn));
 
-/* The clock, monotonic and wall; begins anew with fuzz_begin(). */
+/* The clock, monotonic and wall; fuzz_begin() resets it. */
 extern usec_t fuzz_time;
 void fuzz_begin(void);
 
-/* Numbers that depend on the input alone: the same bytes give the same sequence. */
+/* Numbers that depend only on the input: the same bytes give the same sequence. */
 struct fuzz_dice {
     uint64_t state;
 };
@@ -42,16 +42,16 @@ struct fuzz_dice fuzz_dice(const uint8_t *data, size_t size);
 /* 0 to n - 1. */
 size_t fuzz_roll(struct fuzz_dice *d, size_t n);
 
-/* A copy with a NUL behind it. */
+/* A copy with a NUL at the end. */
 char *fuzz_text(const uint8_t *data, size_t size);
-/* The path of a file in memory that holds these bytes, until the next call for the same one of
- * FUZZ_FILES. */
+/* The path of a file in memory with these bytes. It is valid until the next call for the same one
+ * of FUZZ_FILES. */
 #define FUZZ_FILES 2
 const char *fuzz_file(int which, const void *data, size_t size);
 
-/* An error says something, and what it says is one line without control characters. */
+/* Checks that an error has a text of one line without control characters. */
 void fuzz_check_error(const struct err *err);
-/* The bytes are JSON; the tree is the caller's. */
+/* Parses JSON; the caller owns the tree. */
 json_t *fuzz_json(const char *what, const char *data, size_t len);
 
 static inline void fuzz_decref(json_t **json)

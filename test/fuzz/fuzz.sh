@@ -2,13 +2,13 @@
 # test/fuzz/fuzz.sh - `./dev fuzz`; ./dev sources this file.
 #
 # Files in build/fuzz:
-#   corpus/TARGET    inputs that reach something new; kept, so that the next run goes on from there
-#   crashes/TARGET/  inputs that were too much
-#   history          "DATE COMMIT TARGET SECONDS EXECUTIONS EDGES CORPUS RESULT", a line for each run
+#   corpus/TARGET    inputs that reach new code; the next run continues with them
+#   crashes/TARGET/  inputs that made the target fail
+#   history          "DATE COMMIT TARGET SECONDS EXECUTIONS EDGES CORPUS RESULT", one line for each run
 
 fuzz=$root/build/fuzz
 
-# The compiler, with libFuzzer of its version.
+# Installs the compiler, and libFuzzer of the same version.
 need_clang() {
 	need clang
 	runtime=$(clang -print-runtime-dir)
@@ -27,7 +27,7 @@ fuzz_dictionary() {
 	esac
 }
 
-# TARGET SECONDS: one line to the history; false where something was found.
+# TARGET SECONDS: fuzzes the target and adds a line to the history; false if an input made it fail.
 fuzz_one() {
 	log=$logs/fuzz-$1.log
 	mkdir -p "$fuzz/corpus/$1" "$fuzz/crashes/$1"
@@ -44,18 +44,18 @@ fuzz_one() {
 	END { print date, commit, target, seconds, executions + 0, edges + 0, corpus + 0, result }' \
 		"$log" >>"$fuzz/history"
 	[ "$result" = passed ] && return 0
-	say "" "$1: found by the input in $fuzz/crashes/$1; the end of $log:"
+	say "" "$1 failed on the input in $fuzz/crashes/$1; the end of $log:"
 	grep -aE '^(\.\./|/).*(: runtime error|test/fuzz/[a-z0-9_]*\.c:[0-9]+: )|SUMMARY|Test unit written' "$log" || tail -n 20 "$log"
 	return 1
 }
 
-# FILE: lines of a history, as a table.
+# FILE: prints the lines of a history as a table.
 fuzz_table() {
 	awk 'BEGIN { printf "%-18s %8s %12s %8s %8s  %s\n", "target", "seconds", "executions", "corpus", "edges", "result" }
 	{ printf "%-18s %8d %12d %8d %8d  %s\n", $3, $4, $5, $7, $6, $8 }' "$1"
 }
 
-# What all runs of this checkout come to, into the docs.
+# Writes the sums of all runs of this checkout into docs/fuzzing.md.
 fuzz_report() {
 	page=docs/fuzzing.md
 	{
@@ -84,7 +84,7 @@ cmd_fuzz() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--seconds)
-			[ $# -gt 1 ] || die "fuzz: --seconds wants a number"
+			[ $# -gt 1 ] || die "fuzz: --seconds needs a number"
 			seconds=$2
 			shift
 			;;
@@ -96,7 +96,7 @@ cmd_fuzz() {
 		shift
 	done
 	case $seconds in
-	'' | *[!0-9]*) die "fuzz: --seconds wants a number" ;;
+	'' | *[!0-9]*) die "fuzz: --seconds needs a number" ;;
 	esac
 	need_build
 	need_clang

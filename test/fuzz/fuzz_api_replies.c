@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the API server answers to all that muster asks and writes: the input is the replies, each to
- * the call that waits longest (fake_client.h). Under way are the search for PodGroups of a dialect
- * and for policies, PodGroups for pods of a Job, a RayCluster and of no owner, and one write of
- * each kind.
+ * Replies of the API server to everything that muster reads and writes. The input is a list of
+ * replies; each answers the call that has waited longest (fake_client.h). Under way are the search
+ * for PodGroups of a dialect and for policies, PodGroups for pods of a Job, of a RayCluster and
+ * without an owner, and one write of each kind.
  *
- * What is sent is JSON. A Binding and a read of a pod have one result each, whatever is answered.
+ * Everything that muster sends is JSON. A Binding and a read of a pod have one result each.
  */
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect_common.h"
@@ -33,7 +33,8 @@ static const char *const pods[] = {
     POD("alone", ""),
 };
 
-static char kai[] = "kai-scheduler", home[] = KAI, ns[] = "ns", name[] = "g", group[] = KAI;
+static char kai[] = "kai-scheduler", home[] = KAI, ns[] = "ns", name[] = "g", group[] = KAI,
+            none[] = "";
 static char *schedulers[] = {kai};
 static const struct workload_rules rules = {
     .on = true, .schedulers = schedulers, .n_schedulers = 1, .home = home};
@@ -42,11 +43,12 @@ struct world {
     struct client *client;
     struct api_metrics *metrics;
     struct podgroups *groups;
+    struct queue_cache *queues;
     struct writer *writer;
     struct grouper *grouper;
     struct api_discovery *discover;
     struct gate_policy_check *policies;
-    int bound, read; /* results */
+    int bound, read; /* number of results */
 };
 
 static void take_result(void *arg, struct gang_event *ev)
@@ -101,6 +103,10 @@ static void write_request_all(struct world *w)
     status.status = (struct gang_status){
         .ref = &ref, .uid = "u-g", .state = GANG_WAITING, .text = "waits", .help = "", .needed = 2};
     order(w, &status);
+    static const struct gang_ref queue = {group, none, name};
+    struct gang_effect queue_status = {.kind = GANG_QUEUE_STATUS};
+    queue_status.queue = (struct gang_queue_status){.ref = &queue, .uid = "u-q", .text = ""};
+    order(w, &queue_status);
     struct gang_effect event = {.kind = GANG_EVENT};
     event.event.kind = "Pod";
     event.event.ns = ns;
@@ -111,14 +117,33 @@ static void write_request_all(struct world *w)
     order(w, &event);
 }
 
+static void show_queue(struct world *w)
+{
+    static const char object[] =
+        "{\"metadata\":{\"name\":\"g\",\"uid\":\"u-q\",\"resourceVersion\":\"3\"}}";
+    const struct queue_dialect *dialect = queue_dialect_by_group(KAI);
+    struct err err;
+    const char *other;
+    cleanup_tree json_t *tree = fuzz_json("a queue", object, strlen(object));
+    struct gang_queue_facts *f = decode_queue(dialect, tree, &err);
+    queue_cache_serve(w->queues, dialect, "v2", /* status_subresource= */ true);
+    HOLDS(f && queue_cache_set(w->queues, f, tree, &other), "the queue is not taken");
+    gang_queue_facts_free(f);
+}
+
 static void begin(struct world *w, const struct cluster_sink *sink)
 {
     w->client = fake_client_new();
     w->metrics = api_metrics_new();
     w->groups = podgroups_new();
     podgroups_serve(w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
-    w->writer = writer_new(&(struct writer_options){
-        .client = w->client, .groups = w->groups, .metrics = w->metrics, .sink = sink});
+    w->queues = queue_cache_new();
+    show_queue(w);
+    w->writer = writer_new(&(struct writer_options){.client = w->client,
+                                                    .groups = w->groups,
+                                                    .queues = w->queues,
+                                                    .metrics = w->metrics,
+                                                    .sink = sink});
     w->grouper = grouper_new(&(struct grouper_options){.rules = &rules,
                                                        .client = w->client,
                                                        .groups = w->groups,
@@ -127,7 +152,9 @@ static void begin(struct world *w, const struct cluster_sink *sink)
                                                        .show = show,
                                                        .arg = w});
     grouper_ready(w->grouper, &dialect_kai, true);
-    w->discover = api_discovery_start(w->client, &dialect_kai, found, w);
+    w->discover = api_discovery_start(
+        w->client, &(struct api_resource){dialect_kai.api_group, dialect_kai.versions, "podgroups"},
+        found, w);
     w->policies = gate_policy_check_start(w->client);
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
         cleanup_tree json_t *pod = fuzz_json("a pod", pods[i], strlen(pods[i]));
@@ -146,10 +173,11 @@ static void end(struct world *w)
     HOLDS(!fake_client_tick(w->client), "a timer is left");
     fake_client_free(w->client);
     podgroups_free(w->groups);
+    queue_cache_free(w->queues);
     api_metrics_free(w->metrics);
 }
 
-/* Whatever is still open is gone, as the server says, until both results are there. */
+/* Answers all open calls with 404 until both results are there. */
 static void settle(struct world *w)
 {
     static const char gone[] = "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\"}";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * muster's own configuration file. What is refused is refused with a line for each mistake that
- * names the file and the line in it; what is taken keeps its ranges, and prints as JSON.
+ * muster's own configuration file. For an invalid file, each error is a line with file name and
+ * line number. The values of an accepted file are in their ranges, and it prints as JSON.
  */
 #include "config/config.h"
 
@@ -21,7 +21,7 @@ static void check_ranges(const struct config *c)
     }
 }
 
-/* Each line begins with "FILE:LINE: ". A file that cannot be read as one has no lines. */
+/* Each line starts with "FILE:LINE: ". A file that is not YAML has no line numbers. */
 static void check_mistakes(const char *path, const struct buf *mistakes)
 {
     HOLDS(mistakes->len && mistakes->data[mistakes->len - 1] == '\n', "no whole line");

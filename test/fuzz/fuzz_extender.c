@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube-scheduler's calls, through the code that serves them (server/routes/verb_routes.h), to the
- * core of the fixture. An input is one call after the other, with a line "--" between them; the
- * first letter of each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in
- * a turn of their own, others are posted.
+ * kube-scheduler's calls, through their real handlers (server/routes/verb_routes.h), to the core of
+ * the fixture. An input is a list of calls, separated by a line "--". The first letter of each is
+ * the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some calls get a turn at once, others are
+ * posted.
  *
- * Every request is answered once, with JSON of that verb: filter and prioritize name only nodes
- * that were offered, and prioritize all of them.
+ * Every request gets one answer, with JSON of that verb. Filter and prioritize name only nodes that
+ * were offered, and prioritize names all of them.
  */
 #include "server/routes/verb_routes.h"
 
@@ -27,7 +27,7 @@ struct loop {
 
 static const char between[] = "\n--\n";
 
-/* ---- in place of server/loop/loop.c ---- */
+/* ---- replaces server/loop/loop.c ---- */
 
 static void serve(struct loop *l, struct extender_call *call)
 {
@@ -67,7 +67,7 @@ static bool see_effect(void *arg, const struct gang_effect *e)
     return true;
 }
 
-/* Keys are read in any case. */
+/* Keys are case-insensitive. */
 static const json_t *member(const json_t *object, const char *want)
 {
     const char *key;
@@ -119,7 +119,7 @@ static void check_filter(const json_t *reply, const json_t *request)
     }
 }
 
-/* One score for each name, or none where the call was not understood. */
+/* One score for each name, or none if the call was invalid. */
 static void check_prioritize(const json_t *reply, const json_t *request)
 {
     size_t n = json_array_size(reply);
@@ -136,7 +136,7 @@ static void check_reply(const struct fake_request *f)
 {
     const char *text = buf_str(&f->r.reply);
     cleanup_tree json_t *reply = fuzz_json("the reply", text, f->r.reply.len);
-    /* A key that is there twice is refused, so the last one is the only one. */
+    /* A duplicate key is refused, so the last one is the only one. */
     cleanup_tree json_t *request = json_loadb(buf_str(&f->sent), f->sent.len, 0, NULL);
     switch (f->r.route->tag) {
     case EXTENDER_FILTER:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's side of an HTTP/2 connection (k8s/client/http2_session.h), with a server that says
- * anything. Three requests are under way, the third is dropped. What becomes of them does not
- * depend on where the bytes are cut, and none ends twice.
+ * The client's side of an HTTP/2 connection (k8s/client/http2_session.h), with any bytes from the
+ * server. Three requests are under way, and the third is dropped. The result does not depend on
+ * where the bytes are cut, and no request ends twice.
  */
 #include "k8s/client/http2_session.h"
 
@@ -11,11 +11,11 @@
 #include "test/fuzz/fuzz.h"
 
 #define REQUESTS 3
-/* What a reply may have: more is not wanted. */
+/* The bound for a reply. */
 #define MOST_BODY 512
 
 static struct asked {
-    struct http2_stream stream; /* first */
+    struct http2_stream stream; /* must be the first member */
     struct buf body;
     int ends;
     enum http2_end how;
@@ -68,14 +68,14 @@ static void play(const char *data, size_t size, size_t most, struct buf *log)
         r = http2_session_input(h, piece, n);
     }
     drain(h);
-    /* Whoever has a dead connection ends what is left on it as broken. */
+    /* The owner of a dead connection ends the remaining requests as broken. */
     bool dead = r < 0 || !http2_session_alive(h);
     buf_printf(log, "%s", dead ? "dead" : http2_session_open(h) ? "open" : "leaving");
     HOLDS(asked[2].ends == 0 && asked[2].body.len == 0, "a request that was dropped goes on");
     for (size_t i = 0; i < REQUESTS; i++) {
         struct asked *a = &asked[i];
         enum http2_end how = a->ends ? a->how : HTTP2_BROKEN;
-        if (a->body.len <= MOST_BODY) /* else pieces say how much came */
+        if (a->body.len <= MOST_BODY) /* otherwise the length depends on the pieces */
             buf_printf(log, ", %ld %zu %d %d", a->stream.status, a->body.len, a->ends || dead, how);
         HOLDS(a->stream.status >= 0 && a->stream.status <= 999, "no status of HTTP");
     }

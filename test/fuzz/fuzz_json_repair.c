@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON made readable for jansson (base/json_repair.h): what the grammar allows is taken afterwards,
- * what jansson takes is left alone, and a second time changes nothing of what jansson takes now.
+ * JSON that is repaired for jansson (base/json_repair.h). jansson accepts valid JSON after the
+ * repair. What jansson accepts does not change, also not in a second repair.
  */
 #include "base/json_repair.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scanner of requests (base/json_scan.h) against jansson: what the scanner accepts jansson
- * accepts, but for numbers out of range, and both read the same values.
+ * The scanner of requests (base/json_scan.h) against jansson: jansson accepts what the scanner
+ * accepts, except for numbers out of range, and both read the same values.
  */
 #include "base/json_scan.h"
 #include "test/fuzz/fuzz.h"
 
-/* The value at hand as a tree. A number is taken from jansson, by its bytes. */
+/* The next value as a tree. jansson reads numbers, from their bytes. */
 static json_t *read_value(struct json_scan *s)
 {
     cleanup_buf struct buf text = BUF_INIT;
@@ -46,7 +46,7 @@ static json_t *read_value(struct json_scan *s)
     }
 }
 
-/* Of a text that jansson refuses and the scanner does not. */
+/* For a text that jansson refuses and the scanner accepts. */
 static bool out_of_range(const json_error_t *e)
 {
     enum json_error_code code = json_error_code(e);
@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     json_error_t at;
     cleanup_tree json_t *tree = json_loadb(text, size, JSON_DECODE_ANY, &at);
-    if (tree && !memchr(text, '\0', size)) /* where jansson stops reading */
-        HOLDS(good || strcmp(s.error, "nested deeper than 64") == 0,
+    if (tree && !memchr(text, '\0', size)) /* jansson stops at a NUL */
+        HOLDS(good || strcmp(s.error, "nested deeper than 64 levels") == 0,
               "jansson takes what the scanner refuses: %s, at byte %zu", s.error, s.at);
     else
         HOLDS(!good || out_of_range(&at), "the scanner takes what jansson refuses: %s", at.text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the API server sends in protobuf: objects, lists, frames of a watch. The first letter says
- * of what: p(od), n(ode), c(laim), v(olume), k (PriorityClass).
+ * What the API server sends in protobuf: objects, lists, frames of a watch. The first letter is the
+ * kind: p(od), n(ode), c(laim), v(olume), k (PriorityClass), s (Namespace).
  *
- * Whatever is read is a tree that can be written as JSON, and that JSON is the same object: the
- * decoders make the same facts of both. A list gives the same items however it ends.
+ * A decoded tree can be written as JSON, and the decoders produce the same facts from both. A list
+ * gives the same items wherever it is cut.
  */
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_protobuf.h"
@@ -21,9 +21,10 @@ static const struct kind {
     {'c', &kube_protobuf_claim, "v1", "PersistentVolumeClaim"},
     {'v', &kube_protobuf_volume, "v1", "PersistentVolume"},
     {'k', &kube_protobuf_class, "scheduling.k8s.io/v1", "PriorityClass"},
+    {'s', &kube_protobuf_namespace, "v1", "Namespace"},
 };
 
-/* Facts of the tree and of its JSON; then the core takes them. */
+/* Decodes the facts of the tree and of its JSON, and gives them to the core. */
 static void check_tree(const struct kind *k, json_t *tree, struct core_fixture *fixture)
 {
     json_object_set_new(tree, "apiVersion", json_string(k->api_version));
@@ -111,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_object(k, rest, size - 1, fixture);
     check_list(k, rest, size - 1, fixture);
     check_event(k, rest, size - 1, fixture);
-    if (size > 5) /* behind the length of a frame */
+    if (size > 5) /* after the length of a frame */
         check_event(k, rest + 4, size - 5, fixture);
     core_fixture_wait(fixture, 10 * USEC_PER_SEC, 20);
     core_fixture_free(fixture);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfig files. What is taken names a server; what is refused is refused with a sentence. Bytes
- * behind a NUL are the file of a certificate.
+ * Kubeconfig files. An accepted file names a server; an invalid file gets an error message. Bytes
+ * after a NUL are the file of a certificate.
  */
 #include "k8s/client/kubeconfig.h"
 
 #include "test/fuzz/fuzz.h"
 
-/* Every byte is there. */
+/* Checks that no byte is lost. */
 static void check_pem(const struct kubeconfig_pem *pem)
 {
     cleanup_free char *copy = xmalloc(pem->len + 1);
@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err err = {.code = ERR_NONE};
     cleanup_free char *text = fuzz_text(data, size);
-    size_t len = strlen(text); /* behind a NUL stands a certificate's file */
-    /* Nobody's files are read for an input. */
+    size_t len = strlen(text); /* the bytes after a NUL are a certificate file */
+    /* An input must not make the target read files of the machine. */
     for (char *p = text; p < text + len; p++)
         if (*p == '/' && (p == text || p[-1] != '/') && p[1] != '/')
             *p = '_';

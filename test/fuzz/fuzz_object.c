@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects in JSON as the watches bring them: Node, Pod, PriorityClass, PersistentVolumeClaim,
- * PersistentVolume and PodGroups of every dialect; one, or a list of them.
+ * Objects in JSON, as watches deliver them: Node, Pod, PriorityClass, PersistentVolumeClaim,
+ * PersistentVolume, Namespace, and PodGroups and queues of every dialect; one object, or a list.
  *
- * Facts are the same packed, copied and recorded. The core takes them and keeps its invariants, and
- * asked about a pod it answers. A PodGroup's status that was written is not written again.
+ * Facts stay the same when they are packed, copied and recorded. The core accepts them, keeps its
+ * invariants, and answers calls for the pods. It does not write the same status of a PodGroup
+ * or a queue twice.
  */
 #include "base/json_repair.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
+#include "k8s/dialect/queue_dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/list_watch/claim_topology.h"
 #include "test/fuzz/compare_facts.h"
@@ -19,8 +21,8 @@
 struct world {
     struct core_fixture *fixture;
     struct claim_topology *claims;
-    const json_t *groups[MOST_OBJECTS]; /* borrowed */
-    size_t n_groups;
+    const json_t *groups[MOST_OBJECTS], *queues[MOST_OBJECTS]; /* borrowed */
+    size_t n_groups, n_queues;
 };
 
 static const char *const names[] = {"n0", "n1", "n2", "unknown"};
@@ -41,7 +43,7 @@ static const json_t *group_of(const struct world *w, const struct gang_ref *ref)
     return NULL;
 }
 
-/* RFC 7396, as the API server does it. */
+/* A merge patch (RFC 7396), as in the API server. */
 static void merge(json_t *target, const json_t *patch)
 {
     const char *key;
@@ -63,27 +65,83 @@ static void merge(json_t *target, const json_t *patch)
     }
 }
 
+/* The object after the patch needs no other one. `again` makes it for an object. */
+static void written_once(const char *dialect, const json_t *object, json_t *patch,
+                         json_t *(*again)(const void *status, const json_t *object),
+                         const void *status)
+{
+    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
+    HOLDS(text, "a status that cannot be written");
+    cleanup_tree json_t *after = json_deep_copy(object);
+    merge(after, patch);
+    cleanup_tree json_t *other = again(status, after);
+    cleanup_free char *more = other ? json_dumps(other, JSON_COMPACT) : NULL;
+    HOLDS(!other, "%s: written %s, and again %s", dialect, text, more);
+}
+
+static json_t *group_status(const void *status, const json_t *group)
+{
+    const struct gang_status *s = status;
+    struct dialect_view view = {.group = group, .owners = "default/o", .wall = usec_wall()};
+    return dialect_by_group(s->ref->api_group)->status(s, &view);
+}
+
+static json_t *queue_status(const void *status, const json_t *queue)
+{
+    const struct gang_queue_status *s = status;
+    struct queue_view view = {
+        .object = queue, .orphan = strstr(s->text, "does not exist"), .wall = usec_wall()};
+    return queue_dialect_by_group(s->ref->api_group)->status(s, &view);
+}
+
+static const json_t *queue_of(const struct world *w, const struct gang_ref *ref)
+{
+    const struct queue_dialect *dialect = queue_dialect_by_group(ref->api_group);
+    struct err err;
+    for (size_t i = w->n_queues; i-- > 0;) { /* the last object of this name counts */
+        struct gang_queue_facts *f = decode_queue(dialect, w->queues[i], &err);
+        bool its = f && gang_ref_equal(&f->ref, ref);
+        gang_queue_facts_free(f);
+        if (its)
+            return w->queues[i];
+    }
+    return NULL;
+}
+
 static bool see_effect(void *arg, const struct gang_effect *e)
 {
     const struct world *w = arg;
     const struct dialect *dialect =
         e->kind == GANG_STATUS ? dialect_by_group(e->status.ref->api_group) : NULL;
-    const json_t *group = dialect ? group_of(w, e->status.ref) : NULL;
-    if (!group || !dialect->status)
-        return false;
-    struct dialect_view view = {.group = group, .owners = "default/o", .wall = usec_wall()};
-    cleanup_tree json_t *patch = dialect->status(&e->status, &view);
-    if (!patch)
-        return false;
-    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
-    HOLDS(text, "a status that cannot be written");
-    cleanup_tree json_t *after = json_deep_copy(group);
-    merge(after, patch);
-    view.group = after;
-    cleanup_tree json_t *again = dialect->status(&e->status, &view);
-    cleanup_free char *more = again ? json_dumps(again, JSON_COMPACT) : NULL;
-    HOLDS(!again, "%s: written %s, and again %s", dialect->name, text, more);
+    const json_t *group = dialect && dialect->status ? group_of(w, e->status.ref) : NULL;
+    const json_t *queue = e->kind == GANG_QUEUE_STATUS ? queue_of(w, e->queue.ref) : NULL;
+    cleanup_tree json_t *patch = group   ? group_status(&e->status, group)
+                                 : queue ? queue_status(&e->queue, queue)
+                                         : NULL;
+    if (patch && group)
+        written_once(dialect->name, group, patch, group_status, &e->status);
+    if (patch && queue)
+        written_once(e->queue.ref->api_group, queue, patch, queue_status, &e->queue);
     return false;
+}
+
+/* A status of that queue: for each quota, one more than it states is used. */
+static void check_queue_status(const json_t *object, const struct gang_queue_facts *f)
+{
+    cleanup_free struct gang_queue_amount *amounts = xcalloc(f->n_quotas, sizeof *amounts);
+    for (size_t i = 0; i < f->n_quotas; i++)
+        amounts[i] = (struct gang_queue_amount){.resource = f->quotas[i].resource,
+                                                .deserved = f->quotas[i].deserved,
+                                                .used = f->quotas[i].deserved / 2 + 1};
+    struct gang_queue_status s = {.ref = &f->ref,
+                                  .uid = f->uid,
+                                  .reason = f->invalid ? REASON_QUEUE_INVALID : REASON_NONE,
+                                  .text = f->parent ? "its parent does not exist" : "",
+                                  .amounts = amounts,
+                                  .n_amounts = f->n_quotas};
+    cleanup_tree json_t *patch = queue_status(&s, object);
+    if (patch)
+        written_once(f->ref.api_group, object, patch, queue_status, &s);
 }
 
 /* ---- facts ---- */
@@ -96,7 +154,7 @@ static void post(void *arg, struct gang_event *ev)
     core_fixture_step(w->fixture, ev, 1);
 }
 
-/* The same object read anew, and not packed. */
+/* Decodes the same object again, and compares it without packing. */
 static void check_packing(const json_t *object, const struct gang_event *packed)
 {
     struct err err;
@@ -114,7 +172,7 @@ static void check_copy(const struct gang_event *ev)
     gang_event_done(&copy);
 }
 
-/* ---- asking ---- */
+/* ---- calls ---- */
 
 static struct gang_event ask(struct core_fixture *b, enum gang_event_kind kind,
                              const json_t *object)
@@ -160,6 +218,10 @@ static void take_event(struct world *w, const json_t *object, struct gang_event 
         check_copy(ev);
         w->groups[w->n_groups++] = object;
     }
+    if (ev->kind == GANG_EV_QUEUE_SET) {
+        check_queue_status(object, ev->queue);
+        w->queues[w->n_queues++] = object;
+    }
     bool is_pod = ev->kind == GANG_EV_POD_SET;
     core_fixture_step(w->fixture, ev, 1);
     if (is_pod) {
@@ -169,7 +231,7 @@ static void take_event(struct world *w, const json_t *object, struct gang_event 
         gang_pod_facts_free(pod);
     }
     core_fixture_wait(w->fixture, 5 * USEC_PER_SEC, 20);
-    /* Some go at once, others stay with what comes behind them. */
+    /* Some objects are deleted at once, others stay while the next ones come. */
     if (strlen(gone.gone.name) % 4 == 3)
         core_fixture_step(w->fixture, &gone, 1);
     gang_event_done(&gone);

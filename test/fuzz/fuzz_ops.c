@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to the ops listener: any path with any query, answered from the core of the fixture.
- * Each has one answer, and what is said to be JSON is.
+ * Requests to the ops listener: any path with any query, answered from the core of the fixture. The
+ * lines after the first are the body, as of a check.
+ * Each request gets one answer, and an answer with the content type JSON is JSON.
  */
 #include "server/routes/ops_routes.h"
 
@@ -25,7 +26,14 @@ struct loop_health loop_health(const struct loop *l)
     return (struct loop_health){.synced = true};
 }
 
-/* As http.c does it. */
+void check_reader_post(struct check_reader *c, struct ops_query *query)
+{
+    struct loop *l = (struct loop *)(void *)c;
+    if (ops_query_read(query, /* rules= */ NULL))
+        l->posted = query;
+}
+
+/* As in http.c. */
 static const struct http_route *route_of(const char *path)
 {
     for (size_t i = 0; i < ops_n_routes; i++) {
@@ -40,9 +48,9 @@ static const struct http_route *route_of(const char *path)
 
 static void answer(struct ops_query *q, struct core_fixture *fixture)
 {
-    static struct metrics metrics;
+    static struct metrics metrics = {.max_queues = 200};
     struct history *history = history_new();
-    /* Something that it can say. */
+    /* A history entry, so that there is something to show. */
     struct gang_event tick = {.kind = GANG_EV_TICK};
     size_t n;
     const struct gang_effect *effects = gang_step(fixture->core, fixture->now, &tick, 1, &n);
@@ -58,14 +66,20 @@ static void answer(struct ops_query *q, struct core_fixture *fixture)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cleanup_free char *path = fuzz_text(data, size);
+    char *body = strchr(path, '\n');
+    if (body)
+        *body++ = '\0';
     const struct http_route *route = route_of(path);
     if (!route)
         return 0;
     fuzz_begin();
     struct core_fixture *fixture = core_fixture_new();
     struct loop loop = {NULL};
-    struct ops_context context = {&loop, (char *)(uintptr_t) "{}"};
+    struct ops_context context = {&loop, (char *)(uintptr_t) "{}",
+                                  (struct check_reader *)(void *)&loop};
     struct fake_request *f = fake_request_new(route, path);
+    if (body)
+        fake_request_body(f, body, strlen(body));
     route->handle(&context, &f->r);
     if (loop.posted)
         answer(loop.posted, fixture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantities ("100m", "16Gi", "1e3"): quantity_parse() against the same value computed digit by
- * digit, without a bound.
+ * Quantities ("100m", "16Gi", "1e3"): compares quantity_parse() with the value computed digit by
+ * digit, with exact arithmetic.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "test/fuzz/fuzz.h"
 
 #define MOST_DIGITS 4096
-/* What decimals beyond the 18th can come to: 2^60 times 1000 times 10^-18, rounded up. */
+/* The most that decimals after the 18th can add: 2^60 times 1000 times 10^-18, rounded up. */
 #define FINE 1153
 
 /* 0.d[0]d[1]… times 10^point. */
@@ -77,8 +77,8 @@ static bool suffix(const char *p, long *exp10, int *exp2)
 }
 
 /* False: the text is not a quantity. *fine: it has more decimals than quantity_parse() keeps before
- * it multiplies them. */
-static bool reckon(const char *text, int64_t scale, int64_t *ret, bool *fine)
+ * it multiplies. */
+static bool exact_value(const char *text, int64_t scale, int64_t *ret, bool *fine)
 {
     static struct decimal x;
     x.n = 0;
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         int64_t got = 0, want = 0;
         struct err err;
         bool good = quantity_parse(text, scales[i], &got, &err) == 0;
-        bool fine = false, is_one = reckon(text, scales[i], &want, &fine);
+        bool fine = false, is_one = exact_value(text, scales[i], &want, &fine);
         HOLDS(good == is_one, "\"%s\" is %staken", text, good ? "" : "not ");
         HOLDS(got == want || (fine && imaxabs(got - want) <= FINE),
               "\"%s\" times %" PRId64 " is %" PRId64 ", not %" PRId64, text, scales[i], got, want);
@@ -126,10 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
         }
         cleanup_buf struct buf out = BUF_INIT;
-        if (scales[i] == 1)
-            quantity_format_bytes(&out, got);
-        else
-            quantity_format_milli(&out, got);
+        quantity_format(&out, scales[i] == 1 ? "memory" : "cpu", got);
         int64_t again = 0;
         HOLDS(quantity_parse(buf_str(&out), scales[i], &again, &err) == 0 && again == got,
               "%" PRId64 " is written as %s and read as %" PRId64, got, buf_str(&out), again);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings (server/recording/record.h, server/recording/replay.h): any text as a file. Any other
- * text is refused with a sentence; a recording is decided again to its end, to a difference, or to
- * the line that cannot be read.
+ * Recordings (server/recording/record.h, server/recording/replay.h): any text as a file. An invalid
+ * file gets an error message. A recording is replayed to its end, to a difference, or to an
+ * unreadable line.
  */
 #include "server/recording/replay.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scenario files and manifests (simulator/scenario.h, k8s/encoding/yaml_to_json.h,
- * simulator/manifest.h). What is refused is refused with the name of the file; what is taken can be
- * played: every step can be written out, and every manifest is one that the built-in cluster knows.
+ * simulator/manifest.h). The error about an invalid file names the file. A valid scenario can be
+ * played: every step can be expanded, and the built-in cluster knows every manifest.
  */
 #include "simulator/scenario.h"
 
@@ -10,15 +10,17 @@
 #include "k8s/encoding/yaml_to_json.h"
 #include "test/fuzz/fuzz.h"
 #include "test/lib/test_config.h"
+#include "workload/workload.h"
 
 static void check_list(const json_t *todo, const char *key)
 {
     const json_t *list = json_object_get(todo, key);
     for (size_t i = 0; i < json_array_size(list); i++) {
+        json_decref(scenario_patch(json_array_get(list, i)));
         struct scenario_target target;
         struct err err;
         if (scenario_target(json_array_get(list, i), &target, &err) < 0)
-            fuzz_check_error(&err); /* its name may be a number of the repetition */
+            fuzz_check_error(&err); /* a name may contain the number of the repetition */
         else
             HOLDS(target.name && target.ns, "half a target");
     }
@@ -34,6 +36,7 @@ static void check_step(const struct scenario_step *step)
         HOLDS(text, "a step that cannot be written");
         check_list(todo, "delete");
         check_list(todo, "scale");
+        check_list(todo, "patch");
     }
 }
 
@@ -53,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(manifest_check(object, &err) == 0, "taken, and then: %s", err.text);
         HOLDS(manifest_kind_of(object) != KIND_MAX, "of no kind");
         if (manifest_kind_of(object) == KIND_JOB)
-            json_decref(manifest_job_pod(object, 0));
+            json_decref(workload_job_pod(object, 0));
     }
     for (size_t i = 0; i < s->n_steps; i++)
         check_step(&s->steps[i]);

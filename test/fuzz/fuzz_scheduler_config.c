@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube-scheduler's configuration file as `muster check` judges it: each finding is a line that
- * names file and line, and counts as an error or a warning.
+ * kube-scheduler's configuration file, as `muster check` judges it: each finding is a line with
+ * file name and line number, and counts as an error or a warning.
  */
 #include "config/scheduler_config.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selectors, of pods and of nodes: {"labels": {…}, "selector": LabelSelector, "node":
- * NodeSelector}. Whether they match is the same as by the words of Kubernetes' API, read from the
- * JSON.
+ * Selectors of pods and of nodes: {"labels": {…}, "selector": LabelSelector, "node": NodeSelector}.
+ * They match as the Kubernetes API defines, computed from the JSON.
  */
 #include "gang/node_predicates.h"
 #include "k8s/decode/decode_internal.h"
@@ -21,7 +20,7 @@ static bool whole_number(const char *text, int64_t *ret)
     return true;
 }
 
-/* value NULL: there is no such label. */
+/* value NULL: the label is missing. */
 static bool holds(const json_t *requirement, const char *value)
 {
     const char *op = json_string_value(json_object_get(requirement, "operator"));
@@ -60,7 +59,7 @@ static bool all_hold(const json_t *list, const json_t *labels, const char *name)
     return true;
 }
 
-/* Numbers that the two read differently: those that no label can have. */
+/* Numbers that the two implementations read differently. No label can have them. */
 static bool odd_number(const json_t *list, const json_t *labels)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -100,7 +99,7 @@ static void check_node_selector(const json_t *selector, const json_t *labels,
                                 const struct gang_node_facts *node)
 {
     struct err err;
-    struct gang_claim_facts *owner = gang_claim_facts_new(); /* of the terms */
+    struct gang_claim_facts *owner = gang_claim_facts_new(); /* owns the terms */
     const json_t *terms = json_object_get(selector, "nodeSelectorTerms");
     if (decode_node_terms(selector, &owner->terms, &owner->n_terms, &err) < 0) {
         fuzz_check_error(&err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lengths of time ("1m30s") and timestamps ("2026-11-20T21:39:11Z"): what is read can be written,
- * and is read as the same again.
+ * Durations ("1m30s") and timestamps ("2026-11-20T21:39:11Z"): a value that is parsed and written
+ * is parsed as the same value.
  */
 #include <inttypes.h>
 
@@ -37,7 +37,7 @@ static void check_time(const char *text)
     }
     usec_t whole = t - t % USEC_PER_SEC;
     time_format(t, out);
-    /* A zone may carry the last day of 9999 (or the first of 0) out of four digits. */
+    /* A time zone may move the last day of the year 9999, or the first of 0, out of four digits. */
     if (strlen(out) != strlen("2026-11-20T21:39:11Z"))
         return;
     HOLDS(time_parse(out, &again, &err) == 0 && again == whole,

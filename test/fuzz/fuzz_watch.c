@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watch (k8s/list_watch/watch.h) of an API server that says anything: the input is its replies,
- * one after the other (fake_client.h), lists and watches in turn. Protobuf is asked for, unless
- * "json " stands before them.
+ * A watch (k8s/list_watch/watch.h) of an API server that sends anything. The input is its replies,
+ * one after the other (fake_client.h), for lists and watches. The format is protobuf, or JSON if
+ * the input starts with "json ".
  *
- * What the watch makes of them does not depend on where a stream is cut. It takes back only what it
- * gave, once, and at its end all of it.
+ * The result does not depend on where a stream is cut. The watch reports an object as gone only if
+ * it has reported the object before, only once, and at the end for all remaining objects.
  */
 #include "k8s/list_watch/watch.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pod and its owners, a JSON list from the pod up (Job, JobSet, LeaderWorkerSet, RayCluster,
- * Kubeflow's jobs …): what PodGroup is made of them.
+ * A pod and its owners as a JSON list, the pod first (Job, JobSet, LeaderWorkerSet, RayCluster,
+ * Kubeflow's jobs …), and the PodGroup that they give.
  *
- * The PodGroup of each dialect that has objects can be read by that dialect, without a complaint;
- * the patch that makes it what it is already is none; the pod with its link is in it.
+ * The dialect of the created PodGroup decodes it without an error. A PodGroup that was just created
+ * needs no patch. The pod's link names it.
  */
 #include "base/json_repair.h"
 #include "k8s/decode/decode.h"

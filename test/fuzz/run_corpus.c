@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_corpus.c - main() of a fuzz target without libFuzzer: runs it over files and folders.
+ * run_corpus.c - main() of a fuzz target without libFuzzer. It runs the target on files and
+ * folders.
  *
  *     fuzz_quantity test/fuzz/corpus/quantity
  */
@@ -22,8 +23,9 @@ static void play_file(const char *path)
     for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
         buf_append(&bytes, chunk, n);
     fclose(f);
-    fprintf(stderr, "%s\n", path); /* before it runs: the last line names the file that failed */
-    /* A block of exactly that size, so that a byte too far is seen. */
+    fprintf(stderr, "%s\n",
+            path); /* before the run, so that the last line names the file that failed */
+    /* A block of exactly this size, so that a sanitizer reports a byte too far. */
     cleanup_free uint8_t *data = xmalloc(bytes.len ? bytes.len : 1);
     if (bytes.len)
         memcpy(data, bytes.data, bytes.len);

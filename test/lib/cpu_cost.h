@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_cost.h - the CPU time that a thread spends on something, and its bound.
+ * cpu_cost.h - CPU time of the calling thread, and bounds for it.
  *
- * Long runs (MUSTER_LONG) apply the bound as it is. The gate also runs on slow or busy machines,
- * so it allows four times as much.
+ * A long run (the environment variable MUSTER_LONG is set) applies a bound unchanged. The gate also
+ * runs on slow or busy machines, so it multiplies each bound by COST_IN_GATE.
  */
 #ifndef MUSTER_TEST_CPU_COST_H
 #define MUSTER_TEST_CPU_COST_H
@@ -14,7 +14,7 @@
 
 #define COST_IN_GATE 4
 
-/* CPU of this thread so far, in milliseconds. */
+/* The CPU time that the calling thread has used so far, in milliseconds. */
 static inline double cost_ms(void)
 {
     struct timespec t;
@@ -27,7 +27,7 @@ static inline bool cost_is_strict(void)
     return getenv("MUSTER_LONG") != NULL;
 }
 
-/* The most that a test allows, in the unit of the bound. */
+/* The bound that a test applies in this run, in the unit of `bound`. */
 static inline double cost_limit(double bound)
 {
     return cost_is_strict() ? bound : bound * COST_IN_GATE;

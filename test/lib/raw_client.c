@@ -36,7 +36,7 @@ void client_send(int fd, const char *data, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* the peer has closed: the reply tells why */
+            return; /* the server closed the connection. Its reply contains the reason */
         data += n;
         len -= (size_t)n;
     }
@@ -60,7 +60,7 @@ bool client_readable(int fd, usec_t limit)
     return poll(&p, 1, (int)(limit / 1000)) == 1;
 }
 
-/* Appends what there is; false at the end. */
+/* Appends the bytes that have arrived. Returns false if the server closed the connection. */
 static bool receive(int fd, struct buf *b)
 {
     char chunk[65536];
@@ -85,7 +85,7 @@ bool client_read(int fd, struct client_reply *reply)
     reply->head.data[head] = '\0';
     reply->head.len = head;
     if (sscanf(reply->head.data, "HTTP/1.1 %d", &reply->status) != 1)
-        fail_msg("no HTTP reply: %s", reply->head.data);
+        fail_msg("not an HTTP reply: %s", reply->head.data);
     length = strcasestr(reply->head.data, "content-length:");
     size_t want = length ? strtoul(length + strlen("content-length:"), NULL, 10) : 0;
     while (reply->body.len < want)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_config.h - the core's configuration for tests: what `muster serve` has without any setting.
- * test_loop compares it with the table of settings.
+ * test_config.h - the core's configuration in tests: the defaults of `muster serve`.
+ *
+ * test_loop checks that these values match the table of settings.
  */
 #ifndef MUSTER_TEST_LIB_TEST_CONFIG_H
 #define MUSTER_TEST_LIB_TEST_CONFIG_H
@@ -22,6 +23,7 @@ static inline struct gang_config test_config(void)
         .plan_work = GANG_PLAN_WORK,
         .commit_batch_threshold = 500,
         .starvation = 300 * USEC_PER_SEC,
+        .queue_half_life = 3600 * USEC_PER_SEC,
     };
 }
 

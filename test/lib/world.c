@@ -140,7 +140,7 @@ static void see_reply(struct world *w, const struct gang_effect *e)
             w->calls[i].error = xstrdup(e->bind_reply.error);
             return;
         }
-    fail_msg("an answer to a call nobody made: %llu", (unsigned long long)e->bind_reply.id);
+    fail_msg("reply to an unknown bind call: %llu", (unsigned long long)e->bind_reply.id);
 }
 
 static void see(struct world *w, const struct gang_effect *e, const struct gang_event *ev)
@@ -192,6 +192,7 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
         PUSH(w, told, xasprintf("%s: %s", e->pod.name, e->pod.text));
         w->told_version = e->pod.version;
         break;
+    case GANG_QUEUE_STATUS:
     case GANG_EFFECT_MAX:
         break;
     }
@@ -216,7 +217,7 @@ void world_step(struct world *w, struct gang_event *events, size_t n)
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);
     struct err err;
-    if (gang_core_check(w->core, &err) < 0)
+    if (!w->unchecked && gang_core_check(w->core, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -256,6 +257,15 @@ struct gang_node_facts *world_gpu_node(const char *name, int gpus)
         gang_amounts_add(&f->allocatable, "nvidia.com/gpu", gpus);
     gang_kvs_add(&f->labels, "kubernetes.io/hostname", name);
     return f;
+}
+
+void world_term_in(struct gang_term *term, const char *key, const char *value)
+{
+    term->items = xreallocarray(term->items, term->n + 1, sizeof *term->items);
+    struct gang_requirement *r = &term->items[term->n++];
+    *r = (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
+    r->values = xcalloc(1, sizeof *r->values);
+    r->values[0] = xstrdup(value);
 }
 
 void world_node_facts(struct world *w, struct gang_node_facts *facts)
@@ -438,7 +448,7 @@ const char *world_filter_facts(struct world *w, struct gang_pod_facts *facts, co
 const char *world_filter_on(struct world *w, const char *pod, const char *names,
                             const char *nominated)
 {
-    /* The request's spec is not looked at for a pod that the watch has shown. */
+    /* For a pod that the watch has shown, the core ignores the spec in the request. */
     struct gang_pod_facts *f = world_pod_facts(pod, map_get(&w->links, pod), 0);
     f->nominated = xstrdup_null(nominated);
     return world_filter_facts(w, f, names);
@@ -482,7 +492,7 @@ const char *world_answer(const struct world *w, uint64_t id)
     for (size_t i = 0; i < w->n_calls; i++)
         if (w->calls[i].id == id)
             return w->calls[i].answered ? w->calls[i].error : NULL;
-    fail_msg("no such call");
+    fail_msg("unknown bind call: %llu", (unsigned long long)id);
     return NULL;
 }
 
@@ -533,7 +543,7 @@ void world_wait(struct world *w, usec_t t)
     step_one(w, (struct gang_event){.kind = GANG_EV_TICK});
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 struct look {
     const char *name;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.h - a core and the world around it, for tests in simulated time.
+ * world.h - a core and a simulated cluster around it, for tests in simulated time.
  *
- * Every helper makes one event, steps the core, checks the invariants, and keeps what came out:
- * open bind calls and their answers, Bindings asked for, nominations, events. A test reads like the
- * story of a cluster:
+ * Each helper that changes something sends one event to the core, runs a step, checks the
+ * invariants, and records the effects: replies to bind calls, Bindings, nominations, Kubernetes
+ * events. A test then reads like a sequence of events in a cluster:
  *
  *     struct world *w = world_new();
  *     world_node(w, "n0", 4);                       a node with 4 GPUs
  *     world_group(w, "g", 2);                       PodGroup default/g, minMember 2
- *     world_pod(w, "p0", "g", 1);                   a 1-GPU pod linked to it
+ *     world_pod(w, "p0", "g", 1);                   a pod of it that requests 1 GPU
  *     assert_string_equal(world_filter(w, "p0"), "n0");
  *
- * Pods live in namespace "default", their UID is "uid-" + name, groups are of api group "test".
+ * All pods are in namespace "default". The UID of a pod is "uid-" and its name. The API group of
+ * PodGroups is "test". Strings that a helper returns belong to the world or to the core, and are
+ * valid until the next event.
  */
 #ifndef MUSTER_TEST_WORLD_H
 #define MUSTER_TEST_WORLD_H
@@ -33,51 +35,58 @@ struct world_call {
     uint64_t id;
     char *pod;
     bool answered;
-    char *error; /* "" success */
+    char *error; /* "" after success */
 };
 
 struct world {
     struct gang_core *core;
     usec_t now;
+    bool unchecked; /* skips the check of the invariants, in most steps of a long run */
     uint64_t next_id;
     struct world_call *calls;
     size_t n_calls, cap_calls;
-    char **bindings; /* "pod@node", in order, until world_forget() */
+    /* The effects since world_forget(), in order. */
+    char **bindings; /* "pod@node" */
     size_t n_bindings, cap_bindings;
-    char **reads; /* uids asked to be read */
+    char **reads; /* names of the pods that the core asks to read */
     size_t n_reads, cap_reads;
-    char **nominations; /* "pod@node" or "pod@" */
+    char **nominations; /* "pod@node", or "pod@" if the nomination is cleared */
     size_t n_nominations, cap_nominations;
-    char **ungated; /* "pod@node" or "pod@", the same of gates to be lifted */
+    char **ungated; /* "pod@node" or "pod@", for pods whose gate is removed */
     size_t n_ungated, cap_ungated;
     char **evictions; /* names of pods */
     size_t n_evictions, cap_evictions;
-    char **told; /* "pod: text" */
+    char **told; /* patches of the PodScheduled condition: "pod: text" */
     size_t n_told, cap_told;
-    int64_t told_version; /* of the pod, in the last of these */
-    char **events;        /* "Reason: message" */
+    int64_t told_version; /* the pod's version in the last of these patches */
+    char **events;        /* "Kind/name Reason: message" */
     size_t n_events, cap_events;
+
     char *last_status; /* "state: text" of the last STATUS effect */
     size_t n_statuses;
-    char *passed;     /* of the last filter: names that passed, joined by a space */
-    char *refusal;    /* of the last filter: first reason, or the error */
+
+    /* The last filter reply. */
+    char *passed;     /* names of the nodes that passed, separated by spaces */
+    char *refusal;    /* the first reason, or the error */
     size_t n_refused; /* nodes with a reason */
-    bool as_full;     /* they count as nodes without room */
-    struct map nodes; /* name -> (void *)1: what world_filter offers by default */
-    struct map links; /* pod -> name of its PodGroup, as last shown; owned */
+    bool as_full;     /* kube-scheduler counts these nodes as nodes without room */
+
+    struct map nodes; /* the keys are the names that world_filter() offers */
+    struct map links; /* pod name -> PodGroup name, owned */
     uint8_t scores[64];
-    char *kept;
+    char *kept; /* the nodes of the last preempt reply, separated by spaces */
 };
 
-/* Synced, with the default settings but no hope for members that do not exist (assemble 0). */
+/* A synced core with the default settings, except that it plans no expected members (assemble is
+ * 0). The caller frees each world with world_free(). */
 struct world *world_new(void);
-/* With nodes n0, n1, …, of so many GPUs each. */
+/* Like world_new(), with n nodes (n0, n1, …) of `gpus` GPUs each. */
 struct world *world_of_nodes(int n, int gpus);
 struct world *world_new_with(struct gang_config config, bool synced);
-/* As world_new(), with the express lane. */
+/* Like world_new(), with the express lane. */
 struct world *world_express(void);
-/* With two nodes, a and b, unchanged for a while, and pod g-0 of a gang that waits for members:
- * predicate parity is checked, and nothing is ever placed. */
+/* Like world_express(), with the nodes a and b, and with the pod g-0 of a gang that never has
+ * enough members. The nodes have not changed for 2 seconds, so muster checks predicate parity. */
 struct world *world_checked(void);
 bool world_lane_is_open(const struct world *w);
 void world_free(struct world *w);
@@ -86,77 +95,85 @@ void world_sync(struct world *w);
 void world_watch(struct world *w, enum gang_watch of, bool behind);
 
 void world_node(struct world *w, const char *name, int gpus);
-/* Takes the facts. */
+/* Takes ownership of the facts. */
 void world_node_facts(struct world *w, struct gang_node_facts *facts);
 void world_node_gone(struct world *w, const char *name);
-/* group may be NULL. */
+/* `group` may be NULL. */
 void world_pod(struct world *w, const char *name, const char *group, int gpus);
 struct gang_pod_facts *world_pod_facts(const char *name, const char *group, int gpus);
 struct gang_node_facts *world_gpu_node(const char *name, int gpus);
+/* Adds the requirement "key In (value)" to the term; both are copied. */
+void world_term_in(struct gang_term *term, const char *key, const char *value);
+/* Takes ownership of the facts. */
 void world_pod_set(struct world *w, struct gang_pod_facts *facts);
-/* The pod as the watch shows it: bound, in a phase. node may be NULL. */
+/* Sends the pod as the watch shows it, with its node (may be NULL) and phase. */
 void world_pod_seen(struct world *w, const char *name, const char *group, int gpus,
                     const char *node, enum gang_phase phase);
-/* As world_pod, with this much CPU (in thousandths) and priority. */
+/* Like world_pod(), with `cpu` in millicores and a priority. */
 void world_pod_shaped(struct world *w, const char *name, const char *group, int gpus, int cpu,
                       int priority);
-/* As world_node, with this much CPU (in thousandths). */
+/* Like world_node(), with `cpu` in millicores. */
 void world_node_small(struct world *w, const char *name, int gpus, int cpu);
-/* The pods group-<from> to group-<to - 1>. */
+/* Adds the pods group-<from> to group-<to - 1>. */
 void world_members(struct world *w, const char *group, int from, int to, int gpus);
 void world_pod_gone(struct world *w, const char *name);
 void world_group(struct world *w, const char *name, int min);
-/* Facts to be filled further, then given to world_group_set(). */
+/* The caller adds to the facts and passes them to world_group_set(). */
 struct gang_group_facts *world_group_facts(const char *name, int min);
+/* Takes ownership of the facts. */
 void world_group_set(struct world *w, struct gang_group_facts *facts);
-/* A subgroup of it; parent may be NULL. */
+/* Adds a subgroup to the facts. `parent` may be NULL. */
 struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *name,
                                      const char *parent, int min);
 void world_class(struct world *w, const char *name, int value);
-/* As world_pod, in a subgroup. */
+/* Like world_pod(), in the subgroup `role`. */
 void world_role(struct world *w, const char *name, const char *group, const char *role, int gpus);
-/* The members group-<from> to group-<to - 1>, as kube-scheduler brings each to bind, once. */
+/* Calls world_try() for the pods group-<from> to group-<to - 1>. */
 void world_try_members(struct world *w, const char *group, int from, int to);
 void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout);
 void world_group_gone(struct world *w, const char *name);
 
-/* Offers all nodes; the single node that passed, "" for none, or the names joined. */
+/* Offers all nodes. Returns the names of the nodes that passed, separated by spaces. */
 const char *world_filter(struct world *w, const char *pod);
-/* Offers these names (separated by spaces), with this nomination in the request (may be NULL). */
+/* Offers the nodes `names` (separated by spaces). The pod in the request is nominated to
+ * `nominated` (may be NULL). */
 const char *world_filter_on(struct world *w, const char *pod, const char *names,
                             const char *nominated);
-/* Facts given in the request, for pods the watch has not shown. Takes facts. */
+/* Sends a filter request with these facts, for a pod that the watch has not shown. Takes ownership
+ * of the facts. */
 const char *world_filter_facts(struct world *w, struct gang_pod_facts *facts, const char *names);
-/* The call's id. */
+/* Returns the id of the call. */
 uint64_t world_bind(struct world *w, const char *pod, const char *node);
-/* Filter and bind, as the scheduler does; the call's id, 0 when filter gave no node. */
+/* Sends a filter call, and a bind call for the node that passed. Returns the id of the bind call,
+ * or 0 if no node passed. */
 uint64_t world_try(struct world *w, const char *pod);
-/* The events alone, for steps of several: a bind call (its id is in the event), and a filter call,
- * which takes the facts and borrows the names. */
+/* Build events for a step with several events. The id of the bind call is in its event. The filter
+ * event takes ownership of the facts and borrows the names. */
 struct gang_event world_bind_event(struct world *w, const char *pod, const char *node);
 struct gang_event world_filter_event(struct world *w, struct gang_pod_facts *facts,
                                      const char *const *names, size_t n);
-/* NULL while open, "" after success, else the error. */
+/* The reply to a bind call: NULL while the call is open, "" after success, or the error. */
 const char *world_answer(const struct world *w, uint64_t id);
 void world_close(struct world *w, uint64_t id);
 void world_result(struct world *w, const char *pod, const char *node, enum gang_outcome outcome);
 void world_read(struct world *w, const char *pod, const char *node, enum gang_outcome outcome);
-/* All Bindings asked for so far succeed. */
+/* Reports success for all Bindings since world_forget(). */
 void world_all_bound(struct world *w);
-/* Lets time pass, ticking whenever the core wants. */
+/* Advances the time by `t` and sends a tick at each time that the core asks for. */
 void world_wait(struct world *w, usec_t t);
 void world_stop(struct world *w);
 
 const char *world_state(const struct world *w, const char *group);
 const char *world_reason(const struct world *w, const char *group);
-/* Its stable name, "NotEnoughMembers". */
+/* The reason code, such as "NotEnoughMembers". */
 const char *world_reason_name(const struct world *w, const char *group);
-/* What would help, as the PodGroup's status says. */
+/* The remedy in the PodGroup's status. */
 const char *world_help(const struct world *w, const char *group);
 bool world_evicted(const struct world *w, const char *pod);
 int64_t world_used(const struct world *w, const char *node, const char *resource);
 int64_t world_reserved(const struct world *w, const char *node, const char *resource);
-/* A Binding was asked for, since world_forget(). */
+/* Since world_forget(): whether the core sent this Binding, wrote this nomination, or emitted an
+ * event that contains this text. */
 bool world_binding(const struct world *w, const char *pod_at_node);
 bool world_nominated(const struct world *w, const char *pod_at_node);
 bool world_event(const struct world *w, const char *text);

@@ -8,10 +8,10 @@
 #include "test/prop/event_text.h"
 
 struct digest {
-    struct map objects; /* call or object -> struct story */
+    struct map objects; /* key of a call or object -> struct story */
 };
 
-/* What was replied to a call, or written about an object, in order. */
+/* The replies to one call, or the writes to one object, in order. */
 struct story {
     uint64_t hash;
 };
@@ -21,7 +21,7 @@ struct digest *digest_new(void)
     return xcalloc(1, sizeof(struct digest));
 }
 
-/* Whose story the effect goes into. */
+/* The key of the call or object that the effect belongs to. The caller frees it. */
 static char *whose(const struct gang_effect *e)
 {
     switch (e->kind) {
@@ -35,6 +35,8 @@ static char *whose(const struct gang_effect *e)
         return xasprintf("#%" PRIu64, e->bind_reply.id);
     case GANG_STATUS:
         return xasprintf("status %s/%s", e->status.ref->api_group, e->status.ref->name);
+    case GANG_QUEUE_STATUS:
+        return xasprintf("queue %s/%s", e->queue.ref->api_group, e->queue.ref->name);
     case GANG_EVENT:
         return xasprintf("event %s/%s", e->event.kind, e->event.name);
     default:
@@ -42,7 +44,8 @@ static char *whose(const struct gang_effect *e)
     }
 }
 
-/* What the effect says but its words: of a quoted text only whether there is any. */
+/* A hash of the effect without its message texts. Of a quoted text, only whether it is empty
+ * counts. */
 static uint64_t without_words(const struct gang_effect *e)
 {
     cleanup_buf struct buf b = BUF_INIT;

@@ -24,6 +24,31 @@ static void say_pod(struct buf *b, const struct gang_pod_facts *f)
                f->deleting ? ", terminating" : "", f->n_gates ? ", gated" : "");
     if (f->nominated)
         buf_printf(b, ", nominated to %s", f->nominated);
+    if (f->queue.name)
+        buf_printf(b, ", names queue %s/%s", f->queue.api_group, f->queue.name);
+}
+
+static void say_amount(struct buf *b, const char *what, int64_t amount, int64_t none)
+{
+    if (amount == GANG_UNLIMITED && amount != none)
+        buf_printf(b, " %s all", what);
+    else if (amount != none)
+        buf_printf(b, " %s %" PRId64, what, amount);
+}
+
+static void say_queue(struct buf *b, const struct gang_queue_facts *f)
+{
+    buf_printf(b, " %s/%s below %s%s%s%s weight %" PRId64 " priority %" PRId32, f->ref.api_group,
+               f->ref.name, text(f->parent), f->invalid ? ", invalid" : "",
+               f->closed ? ", closed" : "", f->fifo ? ", first in first out" : "", f->weight,
+               f->priority);
+    for (size_t i = 0; i < f->n_quotas; i++) {
+        const struct gang_quota *q = &f->quotas[i];
+        buf_printf(b, "; %s", q->resource);
+        say_amount(b, "deserved", q->deserved, GANG_NOT_STATED);
+        say_amount(b, "limit", q->cap, GANG_UNLIMITED);
+        say_amount(b, "reserved", q->reserved, 0);
+    }
 }
 
 void event_text(struct buf *b, const struct gang_event *ev)
@@ -47,7 +72,17 @@ void event_text(struct buf *b, const struct gang_event *ev)
         break;
     case GANG_EV_GROUP_SET:
         buf_printf(b, " %s min %" PRId64, ev->group->ref.name, ev->group->min_member);
+        if (ev->group->queue)
+            buf_printf(b, " in queue %s", ev->group->queue);
         break;
+    case GANG_EV_QUEUE_SET:
+        say_queue(b, ev->queue);
+        break;
+    case GANG_EV_NAMESPACE_SET:
+        buf_printf(b, " %s names queue %s", ev->namespace->name, text(ev->namespace->queue));
+        break;
+    case GANG_EV_QUEUE_GONE:
+    case GANG_EV_NAMESPACE_GONE:
     case GANG_EV_NODE_GONE:
     case GANG_EV_POD_GONE:
     case GANG_EV_GROUP_GONE:
@@ -99,6 +134,21 @@ static void say_status(struct buf *b, const struct gang_status *s)
                s->succeeded, s->failed);
 }
 
+static void say_queue_status(struct buf *b, const struct gang_queue_status *s)
+{
+    buf_printf(b,
+               "status of queue %s/%s (%s): %s%s \"%s\" waiting %d planned %d running %d done %d",
+               s->ref->api_group, s->ref->name, s->uid, gang_reason_name(s->reason),
+               s->closed ? " closed" : "", s->text, s->waiting, s->planned, s->running, s->done);
+    for (size_t i = 0; i < s->n_amounts; i++) {
+        const struct gang_queue_amount *a = &s->amounts[i];
+        buf_printf(b, ", %s used %" PRId64 " firm %" PRId64 " requested %" PRId64 " share %" PRId64,
+                   a->resource, a->used, a->firm, a->requested, a->share);
+    }
+    for (size_t i = 0; i < s->n_children; i++)
+        buf_printf(b, " child %s", s->children[i]);
+}
+
 void effect_text(struct buf *b, const struct gang_effect *e)
 {
     static const char *const writes[] = {
@@ -124,6 +174,9 @@ void effect_text(struct buf *b, const struct gang_effect *e)
         break;
     case GANG_STATUS:
         say_status(b, &e->status);
+        break;
+    case GANG_QUEUE_STATUS:
+        say_queue_status(b, &e->queue);
         break;
     case GANG_EVENT:
         buf_printf(b, "event on %s %s: %s%s \"%s\"", e->event.kind, e->event.name,

@@ -8,7 +8,7 @@ bool member_counts(const struct pod_truth *t)
     return t->exists && !t->deleting && t->phase != PHASE_FAILED;
 }
 
-/* ---- what is asked ---- */
+/* ---- specs ---- */
 
 const struct op *group_asks(const struct model *m, int g)
 {
@@ -27,6 +27,21 @@ const struct op *group_asks(const struct model *m, int g)
     declared = op_make(OP_GROUP, 'g', g);
     op_set(&declared, A_MIN, min);
     return min >= 0 ? &declared : NULL;
+}
+
+int group_priority(const struct model *m, int g)
+{
+    const struct op *spec = &m->groups[g].spec;
+    int class = op_get(spec, A_BYCLASS, -1), highest = INT32_MIN;
+    if (op_has(spec, A_PRIO))
+        return spec->value[A_PRIO];
+    if (class >= 0 && m->classes[class].exists)
+        return op_get(&m->classes[class].spec, A_PRIO, 0);
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            op_get(&m->pods[p].spec, A_PRIO, 0) > highest)
+            highest = op_get(&m->pods[p].spec, A_PRIO, 0);
+    return highest == INT32_MIN ? 0 : highest;
 }
 
 static int parent_of(const struct model *m, int g)
@@ -88,8 +103,8 @@ static bool ties_valid(const struct model *m, int g)
     return true;
 }
 
-/* How children of a parent count beside its own subgroups, or up to its maximum, is not for this
- * model to say. */
+/* A parent with children that also has subgroups or a maximum. The model does not judge such specs.
+ */
 static bool mixed_tree(const struct model *m, int g, const struct op *asks)
 {
     bool children = false;
@@ -111,7 +126,8 @@ bool family_valid(const struct model *m, uint32_t family)
 
 /* ---- minimums ---- */
 
-/* Members of a group, by subgroup, and by rack where they are in none. */
+/* The number of members of a group, of each subgroup, and of each rack. Racks count only members
+ * outside the subgroups. */
 struct heads {
     int all, role[ROLES], rack[RACKS];
     bool rack_is[RACKS];
@@ -189,11 +205,11 @@ static bool group_whole(const struct model *m, uint32_t family, int g, const boo
             children++;
             whole += group_whole(m, family, h, has, false);
         }
-    if (children) /* a parent counts its children */
+    if (children) /* minMember of a parent counts children */
         return whole >= (min > 0 ? min : 1);
     struct heads heads;
     count_heads(m, g, &asks, has, &heads);
-    if (min <= 0 && top) /* a gang of one, where nothing else is asked */
+    if (min <= 0 && top) /* without a minimum, a gang needs one member */
         min = 1;
     return heads.all >= min && subgroups_whole(&asks, &heads);
 }

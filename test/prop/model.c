@@ -10,7 +10,7 @@
 #include "test/prop/event_text.h"
 #include "test/prop/oracle.h"
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 struct gang_config model_config(const struct model *m)
 {
@@ -28,12 +28,16 @@ struct gang_config model_config(const struct model *m)
     c.gates = op_get(&m->config, A_GATES, 0) & GATES_ON;
     c.show_gated = op_get(&m->config, A_GATES, 0) & GATES_SHOW;
     c.express_lane = op_has(&m->config, A_EXPRESS);
+    c.queue_grants = m->grants;
+    c.n_queue_grants = m->n_grants;
+    c.queue_half_life = op_get(&m->config, A_HALFLIFE, 3600000) * USEC_PER_MSEC;
+    c.queue_time_factor = op_get(&m->config, A_FACTOR, 0) * INT64_C(10);
     c.scheduler_names = ours;
     c.n_scheduler_names = ARRAY_SIZE(ours);
     return c;
 }
 
-/* What a core has counted ends with it. */
+/* Adds the core's counters of the state table to the totals. A new core starts at 0. */
 static void keep_cells(struct model *m)
 {
     struct gang_stats stats;
@@ -41,9 +45,9 @@ static void keep_cells(struct model *m)
     for (int s = 0; s < GANG_STATE_MAX; s++)
         for (int h = 0; h < TRIGGER_MAX; h++) {
             if (stats.cells[s][h] && !gang_cell((enum gang_state)s, (enum gang_trigger)h)[0])
-                model_fail(m, "table", "\"%s\" came to a gang in state %s, and cannot",
-                           gang_trigger_name((enum gang_trigger)h),
-                           gang_state_name((enum gang_state)s));
+                model_fail(
+                    m, "table", "trigger \"%s\" in state %s, which the state table rules out",
+                    gang_trigger_name((enum gang_trigger)h), gang_state_name((enum gang_state)s));
             m->totals->cells[s][h] += stats.cells[s][h];
         }
 }
@@ -54,9 +58,11 @@ void model_start_core(struct model *m)
     struct gang_config config = model_config(m);
     bool twin = m->twin != NULL;
     m->gates = op_get(&m->config, A_GATES, 0);
+    m->forbids = op_get(&m->config, A_FORBIDS, 0);
     m->max_holds = config.max_holds;
     m->steering = config.steering;
     memset(m->behind, 0, sizeof m->behind);
+    memset(m->queues_shown, 0, sizeof m->queues_shown);
     m->core = gang_core_free(m->core);
     m->twin = gang_core_free(m->twin);
     m->core = gang_core_new(&config);
@@ -112,7 +118,7 @@ void model_end(struct model *m)
     model_step(m);
     for (size_t i = 0; i < m->n_calls; i++)
         if (!m->calls[i].closed)
-            model_fail(m, "I3", "the bind call #%" PRIu64 " of p%d is not answered at the end",
+            model_fail(m, "I3", "bind call #%" PRIu64 " of p%d has no reply at the end",
                        m->calls[i].id, m->calls[i].pod);
     m->totals->runs++;
 }
@@ -126,7 +132,7 @@ void model_fail(struct model *m, const char *tag, const char *fmt, ...)
         abort();
     va_end(ap);
     m->fail(m, tag, text);
-    abort(); /* fail() ends the run */
+    abort(); /* fail() must not return */
 }
 
 void model_say(const struct model *m, const char *fmt, ...)
@@ -140,7 +146,7 @@ void model_say(const struct model *m, const char *fmt, ...)
     putchar('\n');
 }
 
-/* ---- telling the core ---- */
+/* ---- events ---- */
 
 static struct gang_ref ref_copy(const struct gang_ref *ref)
 {
@@ -148,7 +154,7 @@ static struct gang_ref ref_copy(const struct gang_ref *ref)
                              xstrdup_null(ref->name)};
 }
 
-/* The same event once more; facts are made again of the truth of now. */
+/* A copy of the event for the twin. The facts are made anew from the objects of the model. */
 static struct gang_event same_event(const struct model *m, const struct gang_event *ev, int index)
 {
     struct gang_event twin = *ev;
@@ -171,11 +177,19 @@ static struct gang_event same_event(const struct model *m, const struct gang_eve
     case GANG_EV_CLAIM_SET:
         twin.claim = facts_claim(m, index);
         break;
+    case GANG_EV_QUEUE_SET:
+        twin.queue = facts_queue(m, index);
+        break;
+    case GANG_EV_NAMESPACE_SET:
+        twin.namespace = facts_namespace(m);
+        break;
     case GANG_EV_NODE_GONE:
     case GANG_EV_POD_GONE:
     case GANG_EV_GROUP_GONE:
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
+    case GANG_EV_QUEUE_GONE:
+    case GANG_EV_NAMESPACE_GONE:
         twin.gone = ref_copy(&ev->gone);
         break;
     case GANG_EV_BIND:
@@ -230,7 +244,7 @@ void model_ask(struct model *m, struct gang_event ev, int pod, const char *const
     q->ev.n_names = q->twin.n_names = n;
 }
 
-/* ---- what the core asks for ---- */
+/* ---- effects ---- */
 
 struct call *call_of(struct model *m, uint64_t id)
 {
@@ -245,14 +259,14 @@ static struct queued *question(struct model *m, size_t n, enum gang_event_kind k
     for (size_t i = 0; i < n; i++)
         if (m->queue[i].ev.kind == kind && m->queue[i].ev.id == id)
             return &m->queue[i];
-    model_fail(m, "I3", "an answer to the call #%" PRIu64 ", which nobody made", id);
+    model_fail(m, "I3", "reply to the unknown call #%" PRIu64, id);
     return NULL;
 }
 
 static void once(struct model *m, struct queued *q)
 {
     if (q->pod == -2)
-        model_fail(m, "I3", "the call #%" PRIu64 " is answered twice", q->ev.id);
+        model_fail(m, "I3", "two replies to call #%" PRIu64, q->ev.id);
     q->pod = -2;
 }
 
@@ -262,7 +276,7 @@ void model_let(struct model *m, int p, uint32_t nodes)
     m->pods[p].let_at = m->now;
 }
 
-/* The names that passed. */
+/* The nodes that passed, one bit for each. */
 static uint32_t let_through(const struct queued *q, const struct gang_filter_reply *r)
 {
     uint32_t nodes = 0;
@@ -282,13 +296,13 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     once(m, q);
     for (size_t i = 0; i < r->n_passed; i++)
         if (r->passed[i] >= q->n_names)
-            model_fail(m, "answer", "filter passes a name that was not offered");
+            model_fail(m, "answer", "filter returns a node that was not offered");
     for (size_t i = 0; i < r->n_refused; i++)
         if (r->refused[i].index >= q->n_names || !r->refused[i].text[0])
-            model_fail(m, "answer", "filter refuses a name without a reason, or one not offered");
+            model_fail(m, "answer", "filter refuses a node without a reason, or an unknown node");
     if ((r->error && !r->error[0]) ||
         (!r->error && !r->pass_all && !r->n_passed && !r->n_refused && q->n_names))
-        model_fail(m, "answer", "filter gives neither a node nor a reason");
+        model_fail(m, "answer", "filter returns neither a node nor a reason");
     struct pod_truth *t = &m->pods[p];
     if (!t->exists || t->serial != serial)
         return;
@@ -296,7 +310,7 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     if (!r->error)
         model_let(m, p, let_through(q, r));
     if (r->error || passed == 0)
-        t->named = -1; /* it may be written again */
+        t->named = -1; /* muster may write the nomination again */
     if (r->error) {
         t->retry_at = m->now + SECONDS(1);
     } else if (passed == 0) {
@@ -307,11 +321,12 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
             t->dirty = RENOMINATED;
         if (r->as_full &&
             (r->n_refused != q->n_names || strncmp(r->refused[0].text, "Insufficient ", 13)))
-            model_fail(m, "answer", "p%d is not refused as by full nodes", p);
+            model_fail(m, "answer", "p%d: the reply does not say \"Insufficient\" for all nodes",
+                       p);
         t->plain = r->as_full;
-        if (n == 1) /* else it may be about what came after the call */
+        if (n == 1) /* otherwise, later events of the step can have changed the state */
             oracle_kept_out(m, p, q->names, q->n_names);
-        if (n == 1 && strstr(r->refused[0].text, "was not offered in this call"))
+        if (n == 1 && strstr(r->refused[0].text, "which kube-scheduler did not offer"))
             q->refused = p;
     } else {
         size_t i = (size_t)pick % passed;
@@ -330,19 +345,21 @@ static void see_scores(struct model *m, const struct gang_effect *e, size_t n)
                    q->n_names);
     for (size_t i = 0; i < e->prioritize.n; i++)
         if (e->prioritize.scores[i] > 10)
-            model_fail(m, "answer", "prioritize: a score of %d", e->prioritize.scores[i]);
+            model_fail(m, "answer", "prioritize: score %d is above 10", e->prioritize.scores[i]);
 }
 
 static void see_preempt(struct model *m, const struct gang_effect *e, size_t n)
 {
     struct queued *q = question(m, n, GANG_EV_PREEMPT, e->preempt.id);
     m->kept = 0;
+    if (e->preempt.n_kept && q->pod >= 0 && n == 1)
+        oracle_preempts(m, q->pod);
     if (e->preempt.n_kept && q->pod >= 0)
-        m->pods[q->pod].ours = -1; /* what kube-scheduler nominates from here on is its own word */
+        m->pods[q->pod].ours = -1; /* from here on, kube-scheduler may write the same nomination */
     once(m, q);
     for (size_t i = 0; i < e->preempt.n_kept; i++) {
         if (e->preempt.kept[i] >= q->n_names)
-            model_fail(m, "answer", "preempt keeps a node that was no candidate");
+            model_fail(m, "answer", "preempt returns a node that was not a candidate");
         m->kept |= UINT32_C(1) << node_number(q->names[e->preempt.kept[i]]);
     }
 }
@@ -352,34 +369,34 @@ static void see_answer(struct model *m, const struct gang_effect *e, size_t n)
     (void)n;
     struct call *call = call_of(m, e->bind_reply.id);
     if (!call)
-        model_fail(m, "I3", "an answer to the bind call #%" PRIu64 ", which is not open",
-                   e->bind_reply.id);
+        model_fail(m, "I3", "reply to bind call #%" PRIu64 ", which is not open", e->bind_reply.id);
     struct call was = *call;
     *call = m->calls[--m->n_calls];
     struct pod_truth *t = &m->pods[was.pod];
     if (t->call != was.id)
-        return; /* the scheduler had given it up */
+        return; /* kube-scheduler no longer waits for this call */
     if (e->bind_reply.error[0]) {
         sched_forget(m, was.pod);
         return;
     }
     t->call = 0;
-    if (t->node < 0) /* "" tells the scheduler that the pod is bound */
-        model_fail(m, "answer", "the bind call of p%d is answered as success, it is not bound",
+    if (t->node < 0)
+        model_fail(m, "answer",
+                   "the bind call of p%d is answered with success, but p%d is not bound", was.pod,
                    was.pod);
     if (t->node != t->call_node)
-        model_fail(m, "answer", "p%d: success is answered for %s, it is bound to %s", was.pod,
-                   node_name(t->call_node), node_name(t->node));
+        model_fail(m, "answer", "p%d: success for the bind call to %s, but it is bound to %s",
+                   was.pod, node_name(t->call_node), node_name(t->node));
 }
 
 static void add_request(struct model *m, int p, int serial, int node, bool read)
 {
     if (m->n_requests == REQUESTS_MAX)
-        model_fail(m, "requests", "more than %d requests are under way", REQUESTS_MAX);
+        model_fail(m, "requests", "more than %d requests are in flight", REQUESTS_MAX);
     m->requests[m->n_requests++] = (struct request){p, serial, node, m->now, read, false};
 }
 
-/* A bind call of the pod has come, and the core has not answered it. */
+/* Whether the pod has an open bind call. */
 static bool was_asked(const struct model *m, int p)
 {
     for (size_t i = 0; i < m->n_calls; i++)
@@ -388,7 +405,8 @@ static bool was_asked(const struct model *m, int p)
     return false;
 }
 
-/* The bind call is one of this very step: a sibling's may have been answered before it. */
+/* Whether the bind call is in the current step. The step may commit the gang because of another
+ * member's call before it reads this one. */
 static bool comes_now(const struct model *m, int p, uint64_t id)
 {
     for (size_t i = 0; i < m->n_queue; i++)
@@ -409,11 +427,12 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
     (void)count;
     int serial, p = pod_number(e->pod.uid, &serial), n = node_number(e->pod.node);
     if (p < 0 || n < 0)
-        model_fail(m, "binding", "a Binding of %s to %s", e->pod.uid, e->pod.node);
+        model_fail(m, "binding", "Binding of unknown pod %s, or to unknown node %s", e->pod.uid,
+                   e->pod.node);
     for (size_t i = 0; i < m->n_requests; i++)
         if (m->requests[i].pod == p && m->requests[i].serial == serial && !m->requests[i].read &&
-            m->requests[i].node != n) /* the same again does no harm */
-            model_fail(m, "binding", "p%d: a Binding to %s while one to %s is under way", p,
+            m->requests[i].node != n) /* a repeated Binding is harmless */
+            model_fail(m, "binding", "p%d: Binding to %s while a Binding to %s is in flight", p,
                        node_name(n), node_name(m->requests[i].node));
     add_request(m, p, serial, n, false);
     struct pod_truth *t = &m->pods[p];
@@ -423,22 +442,22 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
         t->charged_serial = serial;
         t->charged_node = n;
     } else if (t->charged_node != n) {
-        model_fail(m, "binding", "p%d: a Binding to %s while it is charged on %s", p, node_name(n),
+        model_fail(m, "binding", "p%d: Binding to %s while it is charged on %s", p, node_name(n),
                    node_name(t->charged_node));
     }
     t->sent_at = m->now;
     if (!t->exists || t->serial != serial)
-        return; /* deleted, and the watch has not said so yet */
+        return; /* deleted, but the watch has not shown it yet */
     if (t->deleting && t->dirty != CHANGED && !first)
-        model_fail(m, "binding", "p%d is being deleted, and its Binding is sent again", p);
+        model_fail(m, "binding", "p%d is Terminating, but its Binding is repeated", p);
     if (pod_gated(t))
-        model_fail(m, "gate", "p%d has a scheduling gate and is to be bound", p);
+        model_fail(m, "gate", "Binding of p%d, which has a scheduling gate", p);
     bool crossed = op_has(&m->config, A_EXPRESS) && comes_now(m, p, t->call);
     if (t->call && t->call_node != n && !crossed)
-        model_fail(m, "binding", "p%d: the scheduler asked for %s, the Binding is to %s", p,
+        model_fail(m, "binding", "p%d: bind call to %s, but Binding to %s", p,
                    node_name(t->call_node), node_name(n));
     if (first && !was_asked(m, p))
-        oracle_unasked(m, p, n);
+        oracle_express(m, p, n);
     else if (first && t->call_node == n)
         oracle_let(m, p, n, call_of(m, t->call));
     t->sent_to = n;
@@ -451,7 +470,7 @@ static void see_read(struct model *m, const struct gang_effect *e, size_t count)
     (void)count;
     int serial, p = pod_number(e->pod.uid, &serial);
     if (p < 0)
-        model_fail(m, "binding", "%s is to be read", e->pod.uid);
+        model_fail(m, "binding", "read of unknown pod %s", e->pod.uid);
     add_request(m, p, serial, -1, true);
 }
 
@@ -465,14 +484,14 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     uint64_t lost = (uint64_t)op_get(&m->config, A_LOST, 0);
     oracle_nominated(m, p, n);
     if (m->pods[p].shown_nominated != n || m->pods[p].nominated != n || !oracle_single(m, p))
-        m->pods[p].ours = n; /* else it only wakes the pod */
+        m->pods[p].ours = n; /* otherwise, the write only wakes the pod */
     m->pods[p].rewritten = m->pods[p].shown_nominated == n ? n : -1;
     m->pods[p].steered |= n >= 0;
     if (n >= 0 && lost && !m->calm && ++m->namings % (lost + 1) == 0) {
-        m->pods[p].named = -1; /* it may be written again */
+        m->pods[p].named = -1; /* the write is lost, so muster may repeat it */
         return;
     }
-    bool changes = m->pods[p].nominated != n; /* else the write is no event */
+    bool changes = m->pods[p].nominated != n; /* otherwise, the write causes no event */
     sched_nominated(m, p, n);
     m->pods[p].named = n;
     m->pods[p].named_at = m->now;
@@ -494,7 +513,7 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
         t->named_now = true;
     }
     if (m->gates & GATES_LOST && m->liftings++ % 3 == 0)
-        return; /* the write did not arrive */
+        return; /* the write is lost */
     if (t->node < 0 && e->pod.node) {
         sched_nominated(m, p, node_number(e->pod.node));
         m->pods[p].steered = true;
@@ -512,18 +531,24 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
     (void)count;
     int serial, p = pod_number(e->pod.uid, &serial);
     if (p < 0)
-        model_fail(m, "evict", "%s is to be evicted", e->pod.uid);
+        model_fail(m, "evict", "eviction of unknown pod %s", e->pod.uid);
     struct pod_truth *t = &m->pods[p];
     if (!op_has(&m->config, A_EVICT))
-        model_fail(m, "evict", "p%d is to be evicted though onFailedCommit is not evict", p);
+        model_fail(m, "evict", "eviction of p%d, but onFailedCommit is not evict", p);
     if (!t->exists || t->serial != serial)
         return;
     if (op_has(&t->spec, A_BARE))
-        model_fail(m, "evict", "p%d is to be evicted and has no controller", p);
+        model_fail(m, "evict", "eviction of p%d, which has no controller", p);
     t->deleting = true;
     t->dirty = CHANGED;
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
+}
+
+static void see_queue_status(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    oracle_queue_status(m, &e->queue);
 }
 
 static void see_nothing(struct model *m, const struct gang_effect *e, size_t count)
@@ -544,8 +569,9 @@ static void (*const see[])(struct model *, const struct gang_effect *, size_t) =
     [GANG_EVICT] = see_eviction,
     [GANG_UNGATE] = see_lifting,
     [GANG_STATUS] = see_nothing,
+    [GANG_QUEUE_STATUS] = see_queue_status,
     [GANG_EVENT] = see_nothing,
-    [GANG_PATCH_CONDITION] = see_nothing, /* that it wakes the pod is nothing to rely on */
+    [GANG_PATCH_CONDITION] = see_nothing, /* muster must not rely on this write to wake the pod */
 };
 
 /* ---- a step ---- */
@@ -572,7 +598,7 @@ static void say_queue(const struct model *m, size_t n)
     model_say(m, "%s   at %.3f s", buf_str(&b), (double)(m->now - SECONDS(1000)) / 1e6);
 }
 
-/* I7: the same events, the same decisions. */
+/* I7: the same events cause the same effects. */
 static void step_twin(struct model *m, size_t n, const struct gang_effect *e, size_t n_effects)
 {
     struct gang_event events[BATCH_MAX];
@@ -589,15 +615,15 @@ static void step_twin(struct model *m, size_t n, const struct gang_effect *e, si
         if (i < n_twin)
             effect_text(&b, &twin[i]);
         if (strcmp(buf_str(&a), buf_str(&b)) != 0)
-            model_fail(m, "I7", "same events, other decisions: \"%s\" and \"%s\"", buf_str(&a),
-                       buf_str(&b));
+            model_fail(m, "I7", "different effects of the same events: \"%s\" and \"%s\"",
+                       buf_str(&a), buf_str(&b));
     }
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);
 }
 
-/* What a refused member says of the nodes it was offered; its nomination's own call says nothing.
- */
+/* Checks the first filter reply of the step. A call for the nominated node alone shows nothing
+ * about other nodes. */
 static void check_filtered(struct model *m)
 {
     const struct queued *q = &m->queue[0];
@@ -618,12 +644,13 @@ static void all_answered(struct model *m, size_t n)
         enum gang_event_kind kind = m->queue[i].ev.kind;
         if ((kind == GANG_EV_FILTER || kind == GANG_EV_PRIORITIZE || kind == GANG_EV_PREEMPT) &&
             m->queue[i].pod != -2)
-            model_fail(m, "I3", "%s #%" PRIu64 " is not answered in its step",
+            model_fail(m, "I3", "%s call #%" PRIu64 " has no reply in its step",
                        gang_event_name(kind), m->queue[i].ev.id);
     }
 }
 
-/* A call that was not refused at once may be made again. */
+/* A bind call that the step does not refuse counts as a filter result: kube-scheduler may repeat
+ * it. */
 static void calls_taken(struct model *m)
 {
     for (size_t i = 0; i < m->n_calls; i++) {
@@ -632,6 +659,72 @@ static void calls_taken(struct model *m)
         if (call->since == m->now && t->call == call->id)
             model_let(m, call->pod, UINT32_C(1) << t->call_node);
     }
+}
+
+/* ---- dry runs ---- */
+
+/* Replaces a name by that of the copy. */
+static void rename_copy(char **name)
+{
+    char *old = *name;
+    *name = xasprintf("dry-%s", old);
+    free(old);
+}
+
+/* A copy of group g under another name, with those it names, and its members as they would be
+ * created. */
+static size_t dry_copy(const struct model *m, int g, struct gang_event *events)
+{
+    size_t n = 0;
+    if (m->groups[g].exists) {
+        struct gang_group_facts *f = facts_group(m, g);
+        rename_copy(&f->ref.name);
+        for (size_t i = 0; i < f->n_bundle; i++)
+            rename_copy(&f->bundle[i].name);
+        if (f->parent)
+            rename_copy(&f->parent);
+        events[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
+    }
+    for (int p = 0; p < PODS; p++) {
+        if (!m->pods[p].exists || pod_group(&m->pods[p]) != g)
+            continue;
+        struct gang_pod_facts *f = facts_pod(m, p);
+        rename_copy(&f->name);
+        rename_copy(&f->uid);
+        free(STEAL(f->node));
+        free(STEAL(f->nominated));
+        f->phase = PHASE_PENDING;
+        f->deleting = f->unschedulable = f->committed = false;
+        rename_copy(&f->group.name);
+        if (f->declared)
+            rename_copy(&f->declared->ref.name);
+        events[n++] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+    }
+    return n;
+}
+
+static void see_dry_run(void *arg, const struct gang_dry_run *run)
+{
+    struct totals *totals = ((struct model *)arg)->totals;
+    totals->dry_runs++;
+    totals->dry_fits += run->fits == GANG_YES;
+}
+
+/* A dry run of the first core alone: the twin shows that it changes nothing. */
+static void dry_run(struct model *m)
+{
+    struct gang_event events[GROUPS + PODS];
+    size_t n = 0;
+    struct err err;
+    int g = m->line % GROUPS;
+    n += dry_copy(m, g, events);
+    n += dry_copy(m, (g + 1) % GROUPS, events + n);
+    if (n)
+        (void)gang_core_dry_run(m->core, events, n, see_dry_run, m, &err);
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+    if (gang_core_check(m->core, &err) < 0)
+        model_fail(m, "dry run", "%s", err.text);
 }
 
 void model_step(struct model *m)
@@ -644,6 +737,8 @@ void model_step(struct model *m)
         say_queue(m, n);
     for (size_t i = 0; i < n; i++)
         events[i] = m->queue[i].ev;
+    if (m->twin)
+        dry_run(m);
     m->closed = gang_core_parity_difference(m->core) != NULL;
     const struct gang_effect *e = gang_step(m->core, m->now, events, n, &n_effects);
     m->totals->steps++;
@@ -666,7 +761,7 @@ void model_step(struct model *m)
     for (int p = 0; p < PODS; p++)
         if (m->pods[p].lifted && m->pods[p].exists) {
             m->pods[p].lifted = false;
-            objects_show(m, 'p', p); /* with the next step */
+            objects_show(m, 'p', p); /* in the next step */
         }
 }
 
@@ -693,7 +788,7 @@ void model_do(struct model *m, const struct op *op)
         do_life(m, op);
     if (m->did_something && m->trace)
         ops_add(m->trace, &m->did);
-    else if (m->trace && m->trace->n && !op->joined) /* it ended a step, at least */
+    else if (m->trace && m->trace->n && !op->joined) /* it did nothing but end the step */
         m->trace->items[m->trace->n - 1].joined = false;
     if (!op->joined)
         model_step(m);

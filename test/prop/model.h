@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.h - a core and everything around it: the truth of an API server, a kube-scheduler that
- * sleeps and wakes by events, a watch that lags, Bindings that get lost, a muster that dies.
+ * model.h - a core in a simulated cluster. The model simulates the API server, kube-scheduler with
+ * its queue, a watch that lags, Bindings that get lost, and restarts of muster.
  *
- *   1. model_new()
- *   2. model_do() for every operation, in order; after each step the invariants are checked
- *      (oracle.h). The first violation calls m->fail and does not return.
- *   3. model_end() stops the core: every call must be answered. model_free().
+ *   1. model_new() creates the model and a synced core.
+ *   2. model_do() runs one operation. After each step it checks the invariants (oracle.h). The
+ * first violation calls m->fail, which does not return.
+ *   3. model_end() stops the core and checks that every call has a reply. model_free() frees all.
  *
- * The files: model.c steps the core and carries out what it asks; model_facts.c makes facts of the
- * truth; model_api_objects.c is what happens to objects; model_scheduler.c is kube-scheduler;
- * model_time_and_restarts.c is time, restarts and calm. Everything is owned by the model; one
- * thread.
+ * model.c runs steps and carries out the effects. model_facts.c makes facts from the objects.
+ * model_api_objects.c changes objects. model_scheduler.c simulates kube-scheduler.
+ * model_time_and_restarts.c simulates time, restarts and calm. The model owns everything, and only
+ * one thread may use it.
  */
 #ifndef MUSTER_TEST_PROP_MODEL_H
 #define MUSTER_TEST_PROP_MODEL_H
@@ -20,166 +20,195 @@
 #include "test/prop/op.h"
 
 #define SECONDS(n) ((usec_t)(n)*USEC_PER_SEC)
-/* Names of a list that is a sample: kube-scheduler stops looking at 100 feasible nodes. */
+/* muster treats a list of more than 100 nodes as a sample. STRANGERS is the number of names of
+ * other nodes that the model adds to a sample. */
 enum { STRANGERS = 110, NAMES_MAX = NODES + STRANGERS, BATCH_MAX = 192, REQUESTS_MAX = 256 };
-/* Pods of more different needs than that share numbers, see pod_doubt(). */
+/* The number of request sizes that pod_doubt() distinguishes. */
 enum { NEEDS = 32 };
 
-/* Why kube-scheduler does not try a pod: an extender refused it, or its own plugins did. */
+/* Why kube-scheduler does not try a pod: an extender or one of its own plugins rejected it. */
 enum sleep { AWAKE, SLEEPS_EXTENDER, SLEEPS_PLUGINS };
 
-/* What kube-scheduler has written on a pod. */
+/* The reason in the PodScheduled condition that kube-scheduler wrote: no room, the gang, or the
+ * pod was rejected early. */
 enum said { SAID_NOTHING, SAID_FULL, SAID_GANG, SAID_BARRED };
 
-/* What the watch has not shown of a pod: nothing, its nomination only, more. */
+/* What the watch has not shown yet: nothing, only the nomination or condition, or other changes. */
 enum dirty { CLEAN, RENOMINATED, CHANGED };
 
-/* What the core has charged for a pod, as far as the world can tell. */
+/* What the core must have charged for a pod, by its events and effects. */
 enum charged { NOT_CHARGED, CHARGED_BINDING, CHARGED_ASSIGNED };
 
+/* A pod. Nodes and groups are numbers; -1 means none. */
 struct pod_truth {
+    /* The API object */
     bool exists;
-    int serial; /* of the object: its UID */
+    int serial; /* becomes part of the UID, so each pod of this name has its own */
     usec_t created;
-    struct op spec; /* as it was made, with later changes */
-    int node;       /* bound there; -1 */
+    struct op spec; /* the operation that created the pod, with later changes */
+    int node;       /* the node to which the pod is bound */
     enum gang_phase phase;
     bool deleting;
     enum dirty dirty;
-    int lost;            /* node of a Binding that nobody knows the end of; -1 */
-    usec_t lost_sent;    /* when that was sent: the API server gives it up in the end */
-    int nominated;       /* status.nominatedNodeName; -1 */
-    bool inherited;      /* by an earlier life of muster, and nothing came between */
-    bool steered;        /* muster has nominated it once */
-    int shown_nominated; /* the same, as the watch, or a call, has shown it last; -1 */
-    int ours;      /* where this core has written it, and nobody else may have meant the same; -1 */
-    int rewritten; /* where this core has written what it took for kube-scheduler's word; -1 */
-    int named;     /* where this core has, if nothing came between; -1 */
-    usec_t named_at; /* and when */
-    bool named_now;  /* in this step */
-    bool overtaken;  /* and the watch has shown, with it, what was before */
-    bool lift_asked; /* this core has asked for its gate to be lifted */
-    int sent_to;     /* node of its last Binding; -1 */
-    bool of_commit;  /* that was one of a commit, */
-    bool committed;  /* and it was done: the mark is on the pod */
+    int lost;         /* the node of a Binding that may still succeed after an unclear result */
+    usec_t lost_sent; /* the time of this Binding: the API server drops it after a while */
+
+    /* status.nominatedNodeName */
+    int nominated;
+    bool inherited;      /* it was set before muster's last restart, and has not changed since */
+    bool steered;        /* muster nominated the pod at least once */
+    int shown_nominated; /* the last value in an event of the watch or in a call */
+    int ours;        /* the value that this core wrote, if kube-scheduler did not write the same */
+    int rewritten;   /* this core's last write, if it repeats the value in shown_nominated */
+    int named;       /* this core's last write, if nothing has changed since */
+    usec_t named_at; /* the time of this write */
+    bool named_now;  /* the write is an effect of this step */
+    bool overtaken;  /* in the same step, the watch showed an older version of the pod */
+    bool lift_asked; /* this core asked to remove the pod's gate */
+
+    /* Bindings */
+    int sent_to;    /* the node of the last Binding */
+    bool of_commit; /* the last Binding was part of a commit */
+    bool committed; /* a Binding of a commit succeeded, so the pod has the commit annotation */
     usec_t bound_at;
-    usec_t sent_at; /* and when */
+    usec_t sent_at; /* the time of the last Binding */
 
     /* kube-scheduler */
     enum sleep sleep;
-    bool asked;          /* muster was asked about it */
-    usec_t asked_at;     /* and when last */
-    bool unschedulable;  /* its condition says that it was tried in vain, */
-    bool plain;          /* in kube-scheduler's words alone */
-    enum said said;      /* in which */
-    bool rejected_early; /* so says the core, */
-    int place;           /* or that it has a place: the node, and 1, */
-    usec_t placed_at;    /* since then */
-    bool lifted;         /* its gate was just taken off, and the watch is not late */
-    bool hidden;         /* asleep because nodes were hidden from it: they come back with time */
-    usec_t retry_at;     /* an error: not before this time */
-    int picked;          /* where filter sent it, bind not asked yet; -1 */
-    uint64_t picked_at;  /* serial number of that */
-    uint64_t call;       /* its bind call; 0 */
+    bool asked;          /* kube-scheduler has called filter for the pod */
+    usec_t asked_at;     /* the time of the last filter call */
+    bool unschedulable;  /* the PodScheduled condition is False */
+    bool plain;          /* the condition contains no text of muster */
+    enum said said;      /* the reason in the condition */
+    bool rejected_early; /* the core treats the pod as rejected early */
+    int place;           /* the node of the pod's slot, plus 1; 0: no slot */
+    usec_t placed_at;    /* the time since when `place` has this value */
+    bool lifted;         /* the gate was just removed, and the next step shows it */
+    bool hidden;         /* the last attempt hid nodes from the pod: it wakes when time passes */
+    usec_t retry_at;     /* after an error: kube-scheduler waits until this time */
+    int picked;          /* the node that kube-scheduler chose after filter; bind not called yet */
+    uint64_t picked_at;  /* the order of these choices */
+    uint64_t call;       /* the id of the open bind call; 0: none */
     int call_node;
-    uint32_t let; /* nodes that filter let it through to last, */
+    uint32_t let; /* the nodes of the last filter result, one bit for each node */
     usec_t let_at;
 
-    /* the core, as its events say */
+    /* What the core knows, by its events and effects */
     enum charged charged;
     int charged_serial, charged_node;
     bool shown;      /* the watch has shown this object to this core */
-    int shown_group; /* the group it named then; -1 */
-    bool learnt;     /* the core knows it from a filter call only */
-    bool ghost;      /* and it is gone, which no watch will tell */
+    int shown_group; /* the group of the pod at that time */
+    bool learnt;     /* this core knows the pod only from a filter call */
+    bool ghost;      /* the pod was deleted, and no watch event will show it */
+
+    /* After the previous step: its serial if it counted in a queue, and whether it had a slot */
+    int counted;
+    bool had_slot;
 };
 
-struct object_truth { /* node, group, class, claim */
+struct object_truth { /* any object except a pod */
     bool exists;
     int serial;
     usec_t created;
     struct op spec;
-    bool dirty;
-    bool shown; /* the core got an event that it exists */
+    bool dirty; /* the watch has not shown the last change */
+    bool shown; /* the watch has shown the object to this core */
 };
 
 struct call {
     uint64_t id;
     int pod;
     usec_t since;
-    bool closed; /* the scheduler does not wait any more */
+    bool closed; /* kube-scheduler closed the connection */
 };
 
-struct request { /* a Binding or a read under way */
+struct request { /* a Binding or a read in flight */
     int pod, serial, node;
     usec_t sent;
-    bool read;
-    bool done; /* the API server has done it, the answer is on its way */
+    bool read; /* a read, not a Binding */
+    bool done; /* the Binding succeeded, but the core does not have the result yet */
 };
 
+/* An event of the next step. Pods and nodes are numbers; -1 means none. */
 struct queued {
     struct gang_event ev, twin;
-    int pod; /* of a filter call */
+    int pod; /* the object of the event; -2: the call has got its reply */
     int pick;
-    bool own;    /* one name, and the pod is nominated to it */
-    int passed;  /* the pod that passed; -1: none */
-    int refused; /* the member whose place was not offered; -1: none */
-    int tried;   /* the node that kube-scheduler refused it first, alone; -1: none */
+    bool own;    /* the call offers only the node to which the pod is nominated */
+    int passed;  /* the pod that passed filter */
+    int refused; /* the member that was refused because its slot's node was not offered */
+    int tried;   /* the nominated node that kube-scheduler tried first and refused */
     const char *names[NAMES_MAX];
     size_t n_names;
 };
 
-/* What was counted over all runs of a process. */
+/* What the last emitted status of a queue shows. */
+struct queue_shown {
+    bool emitted;
+    int waiting, planned, running, done;
+    enum gang_reason_code reason;
+    int64_t used, firm, requested; /* GPUs */
+};
+
+/* Counters of all runs of a process. */
 struct totals {
-    uint64_t runs, ops, events, steps, effects, rebuilds, calms;
+    uint64_t runs, ops, events, steps, effects, rebuilds, calms, dry_runs, dry_fits;
     uint64_t kinds[GANG_EV_MAX];
     uint64_t cells[GANG_STATE_MAX][TRIGGER_MAX]; /* gang/state_table.h */
 };
 
 struct model {
     struct gang_core *core;
-    struct gang_core *twin; /* gets the same events, must answer alike; NULL */
-    struct op config;
-    /* of the core that runs */
+    struct gang_core *twin; /* gets the same events and must return the same effects; may be NULL */
+    struct op config;       /* the settings of the next core */
+    const char *grants[QUEUES]; /* queueNamespaces of the next core */
+    size_t n_grants;
+    /* Settings of the current core */
     int gates;    /* enum gates */
     int steering; /* enum gang_steering */
     size_t max_holds;
-    uint64_t liftings;  /* of gates that it asked for */
-    uint64_t namings;   /* nominations that it asked for */
-    uint64_t unsteered; /* pods, by bits, see oracle_steered() */
+    int forbids;        /* queues that the namespace must not use, one bit for each */
+    uint64_t liftings;  /* gates that it asked to remove */
+    uint64_t namings;   /* nominations that it wrote */
+    uint64_t unsteered; /* a bit for each pod, see oracle_steered() */
     usec_t now;
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
+    struct object_truth queues[QUEUES], namespaces[NAMESPACES];
     struct pod_truth pods[PODS];
-    bool excused[GROUPS];                 /* a loss, a refusal or a change: may be part bound */
+    struct queue_shown queues_shown[QUEUES];
+    bool excused[GROUPS];                 /* after a failure or change: may be bound in part */
     usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
-    int64_t used[NODES][4], reserved[NODES][4]; /* by the core, after the step before */
-    uint32_t kept;      /* nodes where the core let a preemption go on last, by bits */
-    usec_t left[NODES]; /* when a pod last left it, for this core; 0 */
+    int64_t used[NODES][4], reserved[NODES][4]; /* the core's sums after the previous step */
+    uint32_t kept;      /* the nodes in the last preempt reply, one bit for each node */
+    usec_t left[NODES]; /* the last time that the core removed a charge from the node */
     struct call calls[PODS * 4];
     size_t n_calls;
     struct request requests[REQUESTS_MAX];
     size_t n_requests;
     struct queued *queue;
     size_t n_queue;
-    int cursor; /* the pod that was tried last */
-    int line;
-    bool kinds;                /* there was a member with a label that all must share */
-    bool closed;               /* the express lane, when the step began */
-    bool lies;                 /* the scheduler has hidden nodes, or is behind or too slow */
-    bool behind[GANG_WATCHES]; /* as the core was told */
-    bool calm;                 /* all goes well: the operation under way is that one */
-    struct op did;             /* the operation under way, with the names that were chosen */
+    int cursor;                /* the pod that kube-scheduler tried last */
+    int line;                  /* the number of the current operation */
+    bool queues_edited;        /* the watch shows another version of a queue in this step */
+    bool expected_slots;       /* the core has slots for expected members */
+    bool kinds;                /* a member had the label that must be equal for all members */
+    bool closed;               /* the express lane was closed before this step */
+    bool lies;                 /* kube-scheduler hid nodes, lags behind, or is too slow */
+    bool behind[GANG_WATCHES]; /* what the core knows about its watches */
+    bool calm;                 /* the current operation is calm: nothing fails */
+    struct op did;             /* the current operation, with the subject that was chosen */
     bool did_something;
-    struct ops *trace; /* what was done, with names; NULL: not kept */
-    bool loud;
-    struct digest *digest; /* of what the core did; NULL: not kept */
+    struct ops *trace;     /* the operations that did something; may be NULL */
+    bool loud;             /* print all events and effects */
+    struct digest *digest; /* may be NULL */
     struct totals *totals;
-    /* Ends the run; does not return. `tag` is the kind of failure, one word. */
+    /* Called for a violation. Must not return. `tag` is the kind of failure, one word. */
     void (*fail)(struct model *m, const char *tag, const char *text);
 };
 
-/* totals outlives the model. */
+/* The caller frees the model with model_free(). `totals` must outlive it. `twin`: run a second core
+ * and compare the effects. */
 struct model *model_new(void (*fail)(struct model *, const char *, const char *),
                         struct totals *totals, bool twin);
 void model_free(struct model *m);
@@ -191,15 +220,18 @@ void model_fail(struct model *m, const char *tag, const char *fmt, ...)
 void model_say(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- model.c ---- */
-/* Takes the pod off the core's ledger, if it is there. */
+/* Records that the core removes the pod's charge. */
 void model_uncharge(struct model *m, struct pod_truth *t);
-/* Filter, or a call that was taken for this node, let the pod through to these. */
+/* Records the pod's filter result: one bit for each node. */
 void model_let(struct model *m, int p, uint32_t nodes);
-/* Takes the event; it is stepped with the others that wait, see model_step(). */
+/* Adds the event to the next step and takes ownership of it. `index` is the number of its object.
+ */
 void model_tell(struct model *m, struct gang_event ev, int index);
+/* The same for a call of kube-scheduler. The names are borrowed. `pick` selects one of the nodes
+ * that pass. */
 void model_ask(struct model *m, struct gang_event ev, int pod, const char *const *names, size_t n,
                int pick);
-/* The core takes all that waits in one step. */
+/* Runs one step with all events that were added. */
 void model_step(struct model *m);
 struct gang_config model_config(const struct model *m);
 void model_start_core(struct model *m);
@@ -209,7 +241,7 @@ struct call *call_of(struct model *m, uint64_t id);
 const char *node_name(int n);
 int node_number(const char *name);
 char *pod_uid(const struct model *m, int p);
-/* The pod of the UID, whose serial goes to *ret; -1 when it is none. */
+/* The pod with this UID, or -1. Stores its serial number in *ret_serial. */
 int pod_number(const char *uid, int *ret_serial);
 struct gang_node_facts *facts_node(const struct model *m, int n);
 struct gang_group_facts *facts_group(const struct model *m, int g);
@@ -217,6 +249,17 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p);
 struct gang_priority_class_facts *facts_class(const struct model *m, int k);
 struct gang_claim_facts *facts_claim(const struct model *m, int c);
 struct gang_ref facts_ref(int g);
+struct gang_queue_facts *facts_queue(const struct model *m, int q);
+struct gang_namespace_facts *facts_namespace(const struct model *m);
+struct gang_ref facts_queue_ref(int q);
+/* A queue's names. Pods of `of_namespace` are in the queue unless they name another, and so are
+ * pods of `more` if no queue is `of_namespace`; `grant` is a setting that keeps the queue from the
+ * namespace of all pods. */
+struct queue_id {
+    const char *api_group, *ns, *name, *of_namespace, *more, *grant;
+    bool fallback;
+};
+extern const struct queue_id queue_ids[QUEUES];
 
 /* ---- model_api_objects.c ---- */
 bool pod_finished(const struct pod_truth *t);
@@ -224,49 +267,49 @@ static inline int pod_group(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_BADLINK) ? -1 : op_get(&t->spec, A_LINK, -1);
 }
-/* It does not exist for kube-scheduler. */
+/* Whether the pod has a scheduling gate, so that kube-scheduler ignores it. */
 static inline bool pod_gated(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_GATED) || op_has(&t->spec, A_CLOSED);
 }
-/* The two may not be on one node. */
+/* Whether rules keep the two pods off a common node. */
 bool pods_apart(const struct pod_truth *a, const struct pod_truth *b);
-/* Amounts by number, of what nodes have and pods need. */
+/* Resources, as indexes of arrays of amounts. */
 enum { R_GPUS, R_CPU, R_PODS, R_PORT, RESOURCES };
 void pod_needs(const struct pod_truth *t, int64_t need[RESOURCES]);
 void node_has(const struct model *m, int n, int64_t have[RESOURCES]);
-/* Less what is bound there, or on its way by a Binding. */
+/* What the node has, minus bound pods and pods whose Binding is in flight. */
 void node_left(const struct model *m, int n, int64_t left[RESOURCES]);
 bool node_allows(const struct model *m, int p, int n);
 void objects_show(struct model *m, char class, int i);
 void objects_show_all(struct model *m);
-/* The core hears of watches that are late, or not any more: of what is late for a moment it does
- * not. To be called before time passes. */
+/* Sends the core an event for each watch that has fallen behind or caught up. Call this before time
+ * passes. A delay without a change of time causes no event. */
 void objects_notice(struct model *m);
-/* The pod is bound by whoever it was. */
+/* Marks the pod as bound to the node. */
 void pod_bound(struct model *m, int p, int n);
-/* By a Binding of muster's. */
+/* The same, by a Binding of muster. */
 void pod_bound_by_us(struct model *m, int p, int n);
 void group_excuse(struct model *m, int g);
-/* kube-scheduler refuses the node, which has room, to pods of the group that need as much as this
- * one. Muster may believe it for a while, of that node and such pods. */
+/* Records that kube-scheduler refused the node for a pod although the node has room. For a while,
+ * muster may treat the node as infeasible for pods of the group with the same requests. */
 void pod_doubt(struct model *m, int p, int n);
-/* The same of every node, for all of the group's pods. */
+/* The same for all nodes and all pods of the group. */
 void group_doubt(struct model *m, int g);
-/* Whether muster may still believe it of the node, for whoever is like the pod in group g. */
+/* Whether muster may still treat the node as infeasible for pods like p in group g. */
 bool pod_doubted(const struct model *m, int g, int p, int n);
 bool group_doubted(const struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
 
 /* ---- model_scheduler.c ---- */
-/* Something happened that kube-scheduler has a wake-up for. */
+/* An event that wakes pods in kube-scheduler's queue. `room`: the event may have added capacity. */
 void wake_pods(struct model *m, bool room);
 void wake_pod(struct model *m, int p);
-/* status.nominatedNodeName is written; -1 clears it. */
+/* Writes status.nominatedNodeName; -1 clears it. */
 void sched_nominated(struct model *m, int p, int node);
-/* A bind call ended with an error: the scheduler forgets the pod and tries again later. */
+/* After a bind call failed: kube-scheduler forgets the assumed pod and tries it again later. */
 void sched_forget(struct model *m, int p);
-/* Nothing wakes who has slept for five minutes but the clock. */
+/* Wakes all pods, like kube-scheduler's flush of unschedulable pods after five minutes. */
 void sched_flush(struct model *m);
 bool sched_ready(const struct model *m, int p);
 void do_sched(struct model *m, const struct op *op);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_api_objects.c - changes of the API server's objects, and what the watch shows of them.
+ * model_api_objects.c - changes API objects, and sends the events of the watch.
  */
 #include "test/prop/family.h"
 #include "test/prop/oracle.h"
@@ -83,9 +83,10 @@ bool pods_apart(const struct pod_truth *a, const struct pod_truth *b)
            (op_has(&a->spec, A_APART) || op_has(&b->spec, A_APART));
 }
 
-/* ---- who is to blame ---- */
+/* ---- gangs that may be bound in part ---- */
 
-/* All that are placed together with it may be part bound, by no fault of muster. */
+/* Allows the gang of this group to be bound in part, because of something that muster cannot avoid.
+ */
 void group_excuse(struct model *m, int g)
 {
     uint32_t family = family_of(m, g);
@@ -93,9 +94,9 @@ void group_excuse(struct model *m, int g)
         m->excused[i] |= family >> i & 1;
 }
 
-/* ---- what kube-scheduler refuses ---- */
+/* ---- nodes that kube-scheduler refuses ---- */
 
-/* For so long muster may believe it (60 s, and what is under way). */
+/* How long muster may treat a refused node as infeasible: 60 s after a call, which may be late. */
 #define DOUBT_LIMIT SECONDS(130)
 
 static int needs_of(const struct pod_truth *t)
@@ -179,7 +180,33 @@ static void show_claim(struct model *m, int c)
                    c);
 }
 
-/* What the core must have in its ledger after it was shown this. */
+static void show_queue(struct model *m, int q)
+{
+    struct object_truth *t = &m->queues[q];
+    m->queues_edited = true;
+    if (t->exists)
+        model_tell(m, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = facts_queue(m, q)},
+                   q);
+    else if (t->shown)
+        model_tell(m, (struct gang_event){.kind = GANG_EV_QUEUE_GONE, .gone = facts_queue_ref(q)},
+                   q);
+}
+
+static void show_namespace(struct model *m, int i)
+{
+    struct object_truth *t = &m->namespaces[i];
+    if (t->exists)
+        model_tell(
+            m, (struct gang_event){.kind = GANG_EV_NAMESPACE_SET, .namespace = facts_namespace(m)},
+            i);
+    else if (t->shown)
+        model_tell(m,
+                   (struct gang_event){.kind = GANG_EV_NAMESPACE_GONE,
+                                       .gone = {NULL, NULL, xstrdup("default")}},
+                   i);
+}
+
+/* Updates the expected charge of a pod that the watch shows. */
 static void charge_as_shown(struct model *m, struct pod_truth *t)
 {
     if (t->charged_serial != t->serial || pod_finished(t) ||
@@ -213,17 +240,19 @@ static void show_pod(struct model *m, int p)
     }
 }
 
-/* By class of subject. */
+/* The objects other than pods. */
 static const struct watch {
-    char class;
+    char class; /* the letter of the subject */
     int count;
-    size_t offset; /* of the array in the model; pods are another type */
+    size_t offset; /* of the array in struct model */
     void (*show)(struct model *, int);
 } watches[] = {
     {'n', NODES, offsetof(struct model, nodes), show_node},
     {'g', GROUPS, offsetof(struct model, groups), show_group},
     {'k', CLASSES, offsetof(struct model, classes), show_class},
     {'c', CLAIMS, offsetof(struct model, claims), show_claim},
+    {'q', QUEUES, offsetof(struct model, queues), show_queue},
+    {'s', NAMESPACES, offsetof(struct model, namespaces), show_namespace},
 };
 
 static struct object_truth *object(struct model *m, const struct watch *w, int i)
@@ -246,7 +275,8 @@ void objects_show(struct model *m, char class, int i)
         }
 }
 
-/* The next that the watch has not shown; false: none. */
+/* Finds an object with a change that the watch has not shown, after skipping `skip` of them.
+ * Returns false if there is none. */
 static bool next_dirty(struct model *m, char *class, int *i, int skip)
 {
     for (size_t k = 0; k < ARRAY_SIZE(watches); k++)
@@ -337,11 +367,11 @@ static void do_node(struct model *m, const struct op *op)
 
 static void do_group(struct model *m, const struct op *op)
 {
-    struct op unread = op_make(OP_GROUP, 'g', op->subject); /* what else it says is lost */
+    struct op unread = op_make(OP_GROUP, 'g', op->subject); /* without all other attributes */
     op_set(&unread, A_UNREAD, 1);
     group_excuse(m, op->subject);
     set_object(m, op_has(op, A_UNREAD) ? &unread : op);
-    group_excuse(m, op->subject); /* a minimum that moves makes another gang of it */
+    group_excuse(m, op->subject); /* the gang may now have other groups and minimums */
     changed(m, 'g', op->subject, op);
 }
 
@@ -351,7 +381,14 @@ static void do_plain(struct model *m, const struct op *op)
     if (op->class == 'c')
         wake_pods(m, true);
     for (int g = 0; g < GROUPS; g++)
-        group_doubt(m, g); /* what the scheduler thinks of nodes may change with it */
+        group_doubt(m, g); /* the change may make nodes infeasible */
+    changed(m, op->class, op->subject, op);
+}
+
+/* A queue or a namespace. */
+static void do_queue(struct model *m, const struct op *op)
+{
+    set_object(m, op);
     changed(m, op->class, op->subject, op);
 }
 
@@ -367,6 +404,8 @@ static void do_gone(struct model *m, const struct op *op)
         }
         if (op->class == 'g')
             group_excuse(m, op->subject);
+        if (op->class == 'q')
+            m->queues_shown[op->subject].emitted = false;
         t->exists = false;
         changed(m, op->class, op->subject, op);
     }
@@ -402,20 +441,20 @@ static void do_pod(struct model *m, const struct op *op)
                             .shown_group = was.shown_group,
                             .ghost = was.ghost};
     m->kinds |= op_has(op, A_KIND);
-    int g = pod_group(t); /* it may make a part of its own, or say another minimum */
+    int g = pod_group(t); /* the pod may add a part, or declare another minimum */
     if (g >= 0 && (!m->groups[g].exists || op_has(&m->groups[g].spec, A_SPLIT)))
         group_excuse(m, g);
     changed(m, 'p', op->subject, op);
 }
 
-/* A member that counts less from now on. Nobody is to blame for what is bound of its gang, if the
- * core may have counted on it. */
+/* Call this before an operation after which the pod may no longer count as a member. If the core
+ * may have relied on the pod, its gang may now be bound in part. */
 static void member_lost(struct model *m, const struct op *op)
 {
     const struct pod_truth *t = &m->pods[op->subject];
     if (pod_group(t) >= 0 &&
         (t->node >= 0 || t->call || on_its_way(m, op->subject, -1) || op_has(op, A_UNSEEN) ||
-         t->learnt || /* the watch has not shown it, and never will */
+         t->learnt || /* no watch event will show that it is gone */
          t->charged != NOT_CHARGED || !m->groups[pod_group(t)].exists))
         group_excuse(m, pod_group(t));
 }
@@ -426,7 +465,7 @@ static void do_nopod(struct model *m, const struct op *op)
     member_lost(m, op);
     bool assumed = t->node >= 0 || t->picked >= 0 || t->call || t->nominated >= 0;
     t->exists = false;
-    t->ghost = t->ghost || t->learnt; /* or the one before it of this name */
+    t->ghost = t->ghost || t->learnt; /* or an earlier pod of this name is one */
     if (t->learnt)
         t->shown_group = pod_group(t);
     t->picked = -1;
@@ -491,9 +530,20 @@ static void do_relink(struct model *m, const struct op *op)
     op_unset(&t->spec, A_BADLINK);
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
-    t->sleep = AWAKE; /* its labels change, which its plugins listen for, and those of others */
+    t->sleep = AWAKE; /* an update of labels wakes the pod, and pods with rules about labels */
     if (t->node >= 0)
         wake_pods(m, true);
+    changed(m, 'p', op->subject, op);
+}
+
+static void do_move(struct model *m, const struct op *op)
+{
+    struct pod_truth *t = &m->pods[op->subject];
+    if (op_has(op, A_NAMES))
+        op_set(&t->spec, A_NAMES, op->value[A_NAMES]);
+    else
+        op_unset(&t->spec, A_NAMES);
+    t->sleep = AWAKE; /* an update of labels wakes the pod */
     changed(m, 'p', op->subject, op);
 }
 
@@ -505,7 +555,7 @@ static void do_resize(struct model *m, const struct op *op)
             op_set(&t->spec, (enum attr)a, op->value[a]);
     wake_pods(m, true);
     m->pods[op->subject].dirty = CHANGED;
-    objects_show(m, 'p', op->subject); /* at once: the ledger is compared with the truth */
+    objects_show(m, 'p', op->subject); /* the ledger check expects the new requests immediately */
 }
 
 void pod_bound(struct model *m, int p, int n)
@@ -532,7 +582,7 @@ static void do_assign(struct model *m, const struct op *op)
     }
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
-    /* Whom its nomination kept out wakes after five minutes: kube-scheduler's own matter. */
+    /* If the pod was nominated to another node, the room that was kept there is free. */
     bool left = t->nominated >= 0 && t->nominated != n;
     pod_bound(m, op->subject, n);
     if (left)
@@ -558,7 +608,11 @@ static void do_show(struct model *m, const struct op *op)
 static void do_config(struct model *m, const struct op *op)
 {
     m->config = *op;
-    if (m->line > 1) /* with the next kill */
+    m->n_grants = 0;
+    for (int q = 0; q < QUEUES; q++)
+        if (op_get(op, A_FORBIDS, 0) >> q & 1)
+            m->grants[m->n_grants++] = queue_ids[q].grant;
+    if (m->line > 1) /* applies after the next kill */
         return;
     model_start_core(m);
     model_tell(m, (struct gang_event){.kind = GANG_EV_SYNCED}, -1);
@@ -567,13 +621,15 @@ static void do_config(struct model *m, const struct op *op)
 void do_object(struct model *m, const struct op *op)
 {
     static void (*const table[OP_FILTER])(struct model *, const struct op *) = {
-        [OP_CONFIG] = do_config, [OP_NODE] = do_node,           [OP_NONODE] = do_gone,
-        [OP_GROUP] = do_group,   [OP_NOGROUP] = do_gone,        [OP_POD] = do_pod,
-        [OP_NOPOD] = do_nopod,   [OP_TERMINATE] = do_terminate, [OP_RUN] = do_phase,
-        [OP_SUCCEED] = do_phase, [OP_FAIL] = do_phase,          [OP_UNGATE] = do_ungate,
-        [OP_UNBAR] = do_unbar,   [OP_RELINK] = do_relink,       [OP_RESIZE] = do_resize,
-        [OP_ASSIGN] = do_assign, [OP_CLASS] = do_plain,         [OP_NOCLASS] = do_gone,
-        [OP_CLAIM] = do_plain,   [OP_NOCLAIM] = do_gone,        [OP_SHOW] = do_show,
+        [OP_CONFIG] = do_config,    [OP_NODE] = do_node,           [OP_NONODE] = do_gone,
+        [OP_GROUP] = do_group,      [OP_NOGROUP] = do_gone,        [OP_POD] = do_pod,
+        [OP_NOPOD] = do_nopod,      [OP_TERMINATE] = do_terminate, [OP_RUN] = do_phase,
+        [OP_SUCCEED] = do_phase,    [OP_FAIL] = do_phase,          [OP_UNGATE] = do_ungate,
+        [OP_UNBAR] = do_unbar,      [OP_RELINK] = do_relink,       [OP_RESIZE] = do_resize,
+        [OP_ASSIGN] = do_assign,    [OP_CLASS] = do_plain,         [OP_NOCLASS] = do_gone,
+        [OP_CLAIM] = do_plain,      [OP_NOCLAIM] = do_gone,        [OP_SHOW] = do_show,
+        [OP_QUEUE] = do_queue,      [OP_NOQUEUE] = do_gone,        [OP_NAMESPACE] = do_queue,
+        [OP_NONAMESPACE] = do_gone, [OP_MOVE] = do_move,
     };
     bool needs_pod = op->kind > OP_POD && op->kind <= OP_ASSIGN;
     if (needs_pod && !m->pods[op->subject].exists)

@@ -58,6 +58,96 @@ struct gang_node_facts *facts_node(const struct model *m, int n)
     return f;
 }
 
+/* ---- queues ---- */
+
+#define KOORDINATOR "scheduling.sigs.k8s.io"
+#define XK8S        "scheduling.x-k8s.io"
+#define QUEUE(api, ns, name, ...)                                                                  \
+    {                                                                                              \
+        api, ns, name, .grant = name ":elsewhere", __VA_ARGS__                                     \
+    }
+
+const struct queue_id queue_ids[QUEUES] = {
+    /* like the Queues of KAI and Volcano: in the API group of the PodGroups */
+    QUEUE(API_GROUP, "", "default", .fallback = false),
+    QUEUE(API_GROUP, "", "default-queue", .fallback = true),
+    QUEUE(API_GROUP, "", "q2", .fallback = false),
+    QUEUE(API_GROUP, "", "q3", .fallback = false),
+    QUEUE(API_GROUP, "", "q4", .fallback = false),
+    QUEUE(API_GROUP, "", "q5", .fallback = false),
+    QUEUE(API_GROUP, "", "q6", .fallback = false),
+    /* ElasticQuotas */
+    QUEUE(KOORDINATOR, "", "default", .of_namespace = "default"),
+    QUEUE(KOORDINATOR, "", "q8", .more = "default"),
+    QUEUE(XK8S, "default", "q9", .of_namespace = "default"),
+};
+
+struct gang_ref facts_queue_ref(int q)
+{
+    const struct queue_id *id = &queue_ids[q];
+    return (struct gang_ref){xstrdup(id->api_group), xstrdup(id->ns), xstrdup(id->name)};
+}
+
+/* Of one resource. A negative number: not stated, or not limited. */
+static void state_quota(struct gang_queue_facts *f, const char *resource, const struct op *spec)
+{
+    static const struct {
+        enum attr attr;
+        size_t member;
+        int64_t otherwise;
+    } parts[] = {
+        {A_DESERVED, offsetof(struct gang_quota, deserved), GANG_NOT_STATED},
+        {A_LIMIT, offsetof(struct gang_quota, cap), GANG_UNLIMITED},
+        {A_RESERVED, offsetof(struct gang_quota, reserved), 0},
+    };
+    struct gang_quota *q = gang_quota_add(f, resource);
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        int64_t v = op_get(spec, parts[i].attr, -1);
+        *(int64_t *)(void *)((char *)q + parts[i].member) = v == GIANT ? GANG_UNLIMITED - 1
+                                                            : v >= 0   ? v
+                                                                       : parts[i].otherwise;
+    }
+}
+
+struct gang_queue_facts *facts_queue(const struct model *m, int q)
+{
+    const struct op *spec = &m->queues[q].spec;
+    struct gang_queue_facts *f = gang_queue_facts_new();
+    int under = op_get(spec, A_UNDER, -1);
+    f->ref = facts_queue_ref(q);
+    f->of_namespace = xstrdup_null(queue_ids[q].of_namespace);
+    f->fallback = queue_ids[q].fallback;
+    if (queue_ids[q].more) {
+        f->more_namespaces = xcalloc(1, sizeof *f->more_namespaces);
+        f->more_namespaces[f->n_more_namespaces++] = xstrdup(queue_ids[q].more);
+    }
+    f->uid = xasprintf("uid-q%d-%d", q, m->queues[q].serial);
+    f->created = m->queues[q].created;
+    f->parent = under >= 0 ? xstrdup(queue_ids[under].name) : NULL;
+    f->closed = op_has(spec, A_CLOSED);
+    if (op_has(spec, A_UNREAD)) {
+        f->invalid = xstrdup("a number is out of range");
+        return f;
+    }
+    f->weight = op_get(spec, A_WEIGHT, 1) * INT64_C(1000);
+    f->priority = op_get(spec, A_PRIO, 0);
+    f->fifo = op_has(spec, A_FIFO);
+    if (op_has(spec, A_DESERVED) || op_has(spec, A_LIMIT) || op_has(spec, A_RESERVED))
+        state_quota(f, op_has(spec, A_ANYGPU) ? GANG_ANY_GPU : "nvidia.com/gpu", spec);
+    if (op_has(spec, A_CPU))
+        gang_quota_add(f, "cpu")->cap = spec->value[A_CPU] * INT64_C(1000);
+    return f;
+}
+
+struct gang_namespace_facts *facts_namespace(const struct model *m)
+{
+    struct gang_namespace_facts *f = gang_namespace_facts_new();
+    f->name = xstrdup("default");
+    f->api_group = xstrdup(API_GROUP);
+    f->queue = xstrdup(queue_ids[op_get(&m->namespaces[0].spec, A_NAMES, 0)].name);
+    return f;
+}
+
 /* ---- groups ---- */
 
 static struct gang_subgroup *subgroup_add(struct gang_group_facts *f, const char *name, int min)
@@ -92,7 +182,7 @@ static struct gang_group_facts *group_facts(const struct op *spec, int g)
     struct gang_group_facts *f = gang_group_facts_new();
     f->ref = facts_ref(g);
     if (op_has(spec, A_UNREAD)) {
-        f->invalid = xstrdup("it cannot be read: number out of range");
+        f->invalid = xstrdup("a number is out of range");
         return f;
     }
     f->min_member = op_get(spec, A_MIN, 0);
@@ -113,6 +203,9 @@ static struct gang_group_facts *group_facts(const struct op *spec, int g)
     f->priority = op_get(spec, A_PRIO, 0);
     if (op_has(spec, A_BYCLASS))
         f->priority_class = xasprintf("k%d", spec->value[A_BYCLASS]);
+    f->queue = op_has(spec, A_NAMES) ? xstrdup(queue_ids[spec->value[A_NAMES]].name) : NULL;
+    if (op_has(spec, A_FIRM))
+        f->preemptible = PREEMPTIBLE_NO;
     f->match = op_has(spec, A_RUNNING)   ? MATCH_RUNNING
                : op_has(spec, A_WAITING) ? MATCH_WAITING
                : op_has(spec, A_ONCE)    ? MATCH_ONCE
@@ -201,7 +294,7 @@ static void select_label(struct gang_selector *s, const char *key, char *value)
     s->term.items[0].values[0] = value;
 }
 
-/* Required anti-affinity over hosts. Takes the value. */
+/* Adds required anti-affinity over hosts. Takes ownership of the value. */
 static void keep_apart(struct gang_pod_facts *f, const char *key, char *value)
 {
     f->anti_affinity =
@@ -226,7 +319,7 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
     }
     if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES) ||
         op_has(spec, A_DEVICES))
-        f->inexact = xstrdup("rules of its own");
+        f->inexact = xstrdup("rules that muster does not evaluate");
     if (!op_has(spec, A_APP))
         return;
     cleanup_free char *app = app_name(spec->value[A_APP]);
@@ -265,7 +358,8 @@ static void add_link(struct gang_pod_facts *f, const struct op *spec)
     }
 }
 
-/* Its charge is known all the same: of these resources no node has any. */
+/* Adds more resources than muster reads. No node has them, so they do not change the pod's charge.
+ */
 static void go_beyond(struct gang_pod_facts *f)
 {
     for (int i = 0; i < BOUND_RESOURCES; i++) {
@@ -275,7 +369,7 @@ static void go_beyond(struct gang_pod_facts *f)
     cleanup_free char *text = gang_bound_exceeded(OVER_RESOURCES, f->requests.n);
     f->invalid = xasprintf("pod default/%s: %s", f->name, text);
     if (!f->inexact)
-        f->inexact = xstrdup("a field that muster cannot read whole");
+        f->inexact = xstrdup("a field that muster cannot decode completely");
 }
 
 struct gang_pod_facts *facts_pod(const struct model *m, int p)
@@ -301,6 +395,10 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->said_alone = t->said && t->said != SAID_GANG;
     f->controlled = !op_has(&t->spec, A_BARE);
     f->gated = op_has(&t->spec, A_CLOSED);
+    if (op_has(&t->spec, A_NAMES)) {
+        const struct queue_id *id = &queue_ids[t->spec.value[A_NAMES]];
+        f->queue = (struct gang_ref){xstrdup(id->api_group), xstrdup(""), xstrdup(id->name)};
+    }
     if (op_has(&t->spec, A_GATED)) {
         f->gates = xcalloc(1, sizeof *f->gates);
         f->n_gates = 1;
@@ -313,7 +411,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     gang_amounts_add(&f->requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
     if (op_get(&t->spec, A_GPUS, 0))
         gang_amounts_add(&f->requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
-    if (op_has(&t->spec, A_PICKY) && op_get(&t->spec, A_GPUS, 0)) /* where it fits anyhow */
+    if (op_has(&t->spec, A_PICKY) && op_get(&t->spec, A_GPUS, 0)) /* excludes no node with room */
         gang_kvs_add(&f->node_selector, "devices", "some");
     add_placement(f, &t->spec);
     add_app(f, &t->spec);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_scheduler.c - kube-scheduler, as far as muster can tell, and the API server under Bindings
- * and reads.
+ * model_scheduler.c - simulates kube-scheduler, and the API server's replies to Bindings and reads.
  *
- * A pod is tried when it is awake. It falls asleep when no node passes the scheduler's own filters
- * (then only room or a node wakes it), or when muster refuses (then any event of the cluster does,
- * or an update of the pod itself). A pod with a nomination is tried on that node alone first; a
- * failed attempt clears it. What was picked is assumed until the bind call ends; an error makes the
- * pod come again a second later. Nominated pods keep their room from those of no higher priority.
+ * kube-scheduler tries only pods that are awake. A pod falls asleep in two cases:
+ * - No node passes kube-scheduler's own filters. Only new room or a change of a node wakes the pod.
+ * - muster refuses the pod. Any event of the cluster wakes it, also an update of the pod itself.
+ *
+ * kube-scheduler tries a nominated pod on the nominated node alone first, and clears the nomination
+ * after a failed attempt. It assumes a pod on the chosen node until the bind call ends. After an
+ * error it tries the pod again a second later. It keeps room for nominated pods from all pods that
+ * do not have a higher priority.
  */
 #include "test/prop/model.h"
 #include "test/prop/oracle.h"
@@ -37,10 +39,10 @@ void sched_nominated(struct model *m, int p, int node)
     if (t->dirty == CLEAN)
         t->dirty = RENOMINATED;
     if (left)
-        wake_pods(m, true); /* it kept room for itself there */
+        wake_pods(m, true); /* the room that was kept for the pod is free */
 }
 
-/* It writes what is new, and only that. */
+/* Writes the PodScheduled condition, if it changes. */
 static void sched_says(struct model *m, int p, enum said said)
 {
     struct pod_truth *t = &m->pods[p];
@@ -65,7 +67,7 @@ void sched_forget(struct model *m, int p)
     sched_nominated(m, p, -1);
     t->sleep = AWAKE;
     t->retry_at = m->now + SECONDS(1);
-    wake_pods(m, true); /* to the scheduler a pod has left its node */
+    wake_pods(m, true); /* for kube-scheduler, the assumed pod leaves its node */
 }
 
 bool sched_ready(const struct model *m, int p)
@@ -76,14 +78,14 @@ bool sched_ready(const struct model *m, int p)
            op_get(&t->spec, A_BARRED, 0) != 2 && m->now >= t->retry_at;
 }
 
-/* ---- the scheduler's own filters ---- */
+/* ---- kube-scheduler's own filters ---- */
 
 static int assumed_on(const struct pod_truth *t)
 {
     return t->node >= 0 ? t->node : t->call ? t->call_node : t->picked;
 }
 
-/* Pods of the app that are bound or assumed there. */
+/* The number of pods of the app that are bound to the node or assumed there. */
 static int count_app(const struct model *m, int n, int app)
 {
     int count = 0;
@@ -107,7 +109,7 @@ static bool spread_allows(const struct model *m, int p, int n)
     return count_app(m, n, app) + 1 - least <= spec->value[A_SPREAD];
 }
 
-/* One of the two is in that half of the nodes where the other keeps it away. */
+/* Whether wide anti-affinity keeps the two pods out of the same half of the nodes. */
 static bool pods_shun(const struct pod_truth *a, const struct pod_truth *b)
 {
     return (op_has(&a->spec, A_SHUN) && op_get(&b->spec, A_APP, -1) == a->spec.value[A_SHUN]) ||
@@ -126,7 +128,8 @@ static bool half_allows(const struct model *m, int p, int n)
     return true;
 }
 
-/* What it counts on the node besides the pod: bound, assumed, nominated with no lower priority. */
+/* Whether the pod fits beside the pods that kube-scheduler counts on the node: bound and assumed
+ * pods, and nominated pods that do not have a lower priority. */
 static bool sched_fits(const struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], need[RESOURCES];
@@ -157,7 +160,7 @@ static bool sched_fits(const struct model *m, int p, int n)
 
 /* ---- filter ---- */
 
-/* The line gets the name that it left open. */
+/* Writes the chosen pod into the operation. */
 static void chose(struct model *m, int p)
 {
     if (m->calm)
@@ -182,8 +185,8 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
 
-/* The nomination's own call; true when the cycle is over. *refused: the node, if the scheduler's
- * own filters refuse it; else -1. */
+/* Tries the nominated node alone. Returns true if the attempt is over. If kube-scheduler's own
+ * filters refuse the node, stores it in *refused, otherwise -1. */
 static bool try_nominated(struct model *m, int p, int *refused)
 {
     struct pod_truth *t = &m->pods[p];
@@ -198,7 +201,7 @@ static bool try_nominated(struct model *m, int p, int *refused)
            t->node >= 0;
 }
 
-/* No node passes its own filters: it does not ask. */
+/* No node passes kube-scheduler's own filters, so it does not call muster. */
 static void sched_refuses(struct model *m, int p, enum said said)
 {
     if (m->pods[p].nominated >= 0)
@@ -216,7 +219,7 @@ static bool is_victim(const struct model *m, int i, int p, int n)
            op_get(&t->spec, A_PRIO, 0) < op_get(&m->pods[p].spec, A_PRIO, 0);
 }
 
-/* Whether the pod would have room there without those below it. */
+/* Whether the pod would fit on the node after the eviction of pods of lower priority. */
 static bool may_evict(const struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], need[RESOURCES];
@@ -252,7 +255,7 @@ static void do_evict(struct model *m, int p, int n, bool late)
         }
 }
 
-/* No node has room: pods below it are evicted where muster lets that go on. */
+/* No node has room: evicts pods of lower priority from a node that the preempt call returns. */
 static void preempt(struct model *m, int p, const struct op *op)
 {
     const char *names[NODES];
@@ -275,8 +278,7 @@ static void preempt(struct model *m, int p, const struct op *op)
         }
 }
 
-/* The scheduler keeps a node for a pod that it let wait for so long that muster has forgotten it.
- */
+/* Whether kube-scheduler has assumed a pod whose filter result has expired in muster. */
 static bool keeps_for_forgotten(const struct model *m)
 {
     for (int p = 0; p < PODS; p++) {
@@ -307,7 +309,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
         else if (g >= 0 && oracle_room(m, p, n))
             pod_doubt(m, p, n);
     }
-    if (g >= 0 && m->n_queue) /* the list is older than what comes in the same step */
+    if (g >= 0 && m->n_queue) /* other events of this step can make the list stale */
         group_doubt(m, g);
     t->learnt = !t->shown;
     t->hidden = hidden && !(op_has(op, A_SAMPLE) && n_names);
@@ -324,11 +326,11 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     m->queue[m->n_queue - 1].tried = refused;
     if (g >= 0 && op->joined)
         group_doubt(m, g);
-    if (nominated >= 0) /* tried in vain there: cleared, unless muster writes it anew */
+    if (nominated >= 0) /* the attempt on this node failed, so kube-scheduler clears it */
         sched_nominated(m, p, -1);
 }
 
-/* Next after the one that was tried last. */
+/* The next pod in order after the pod that was tried last. */
 static int next_pod(const struct model *m, int skip)
 {
     int first = -1;
@@ -344,11 +346,11 @@ static int next_pod(const struct model *m, int skip)
     return first;
 }
 
-/* An answer to a call by a scheduler that knows less than muster; nothing comes of it. */
+/* A filter call by a kube-scheduler whose cache lags behind muster's. It ignores the reply. */
 static bool filter_stale(struct model *m, int p)
 {
     if (!m->pods[p].exists || !m->pods[p].shown || m->pods[p].call || m->pods[p].picked >= 0 ||
-        pod_gated(&m->pods[p])) /* it never had it in its queue */
+        pod_gated(&m->pods[p])) /* kube-scheduler does not try gated pods */
         return false;
     const char *names[NODES];
     size_t n = 0;
@@ -370,7 +372,7 @@ static bool do_filter(struct model *m, const struct op *op)
     int p = op->class ? op->subject : next_pod(m, op_get(op, A_SKIP, 0));
     if (p >= 0 && op_has(op, A_STALE))
         return filter_stale(m, p);
-    for (size_t i = 0; i < m->n_queue; i++) /* it tries a pod once at a time */
+    for (size_t i = 0; i < m->n_queue; i++) /* only one attempt of a pod at a time */
         if (m->queue[i].ev.kind == GANG_EV_FILTER && m->queue[i].pod == p)
             model_step(m);
     if (p < 0 || !sched_ready(m, p))
@@ -400,7 +402,7 @@ static int next_picked(const struct model *m, int skip)
     return best;
 }
 
-/* The call of the pod that is open; for none named, the oldest. */
+/* The open call of the pod. If the operation names no pod, the oldest open call. */
 static struct call *call_open(struct model *m, const struct op *op)
 {
     int skip = op_get(op, A_SKIP, 0);
@@ -431,7 +433,8 @@ static void send_bind(struct model *m, int p, int n)
     model_tell(m, ev, p);
 }
 
-/* The scheduler's client lost the connection and asks again; muster need not have heard of it. */
+/* kube-scheduler's client loses the connection and repeats the call. muster may not have seen the
+ * connection close. */
 static bool bind_again(struct model *m, const struct op *op)
 {
     struct call *call = call_open(m, op);
@@ -451,8 +454,9 @@ static bool do_bind(struct model *m, const struct op *op)
     struct pod_truth *t = p >= 0 ? &m->pods[p] : NULL;
     if (!t || !t->exists || pod_gated(t) || t->call || m->n_calls == ARRAY_SIZE(m->calls))
         return false;
-    int n = op_get(op, A_ON, t->picked); /* a node named in the line: what nobody answered */
-    if (n < 0 || (t->node >= 0 && t->picked < 0)) /* it may have been bound since it was picked */
+    int n =
+        op_get(op, A_ON, t->picked); /* the operation may name a node that filter did not return */
+    if (n < 0 || (t->node >= 0 && t->picked < 0)) /* others may have bound the chosen pod since */
         return false;
     chose(m, p);
     send_bind(m, p, n);
@@ -500,7 +504,7 @@ void do_sched(struct model *m, const struct op *op)
     m->did_something = table[op->kind](m, op);
 }
 
-/* ---- the API server under requests of muster ---- */
+/* ---- results of muster's requests ---- */
 
 static struct request *find_request(struct model *m, const struct op *op, bool read)
 {
@@ -537,11 +541,11 @@ static void tell_result(struct model *m, const struct request *r, enum gang_even
     model_tell(m, ev, r->pod);
 }
 
-/* The API server gives up a request; muster waits longer. */
+/* The API server drops a request after API_SERVER_LIMIT. muster waits for BINDING_OVER. */
 #define API_SERVER_LIMIT SECONDS(60)
 #define BINDING_OVER     SECONDS(90)
 
-/* So long after it was sent, a Binding of which nothing is seen did not arrive. */
+/* Whether a read that shows the pod unbound comes late enough to prove that its Binding failed. */
 static bool binding_over(const struct model *m, const struct pod_truth *t, const struct request *r,
                          enum gang_outcome outcome)
 {
@@ -549,13 +553,13 @@ static bool binding_over(const struct model *m, const struct pod_truth *t, const
            t->charged_serial == r->serial && m->now - t->sent_at >= BINDING_OVER;
 }
 
-/* What a result says to the ledger: only a definite refusal takes a charge back. */
+/* The effect of a result on the ledger. Only a definite failure removes a charge. */
 static void charge_by_result(struct model *m, struct pod_truth *t, const struct request *r,
                              enum gang_outcome outcome, int node)
 {
     if (t->charged == NOT_CHARGED || t->charged_serial != r->serial)
         return;
-    if (t->charged == CHARGED_ASSIGNED) { /* only a pod the watch never showed may be gone */
+    if (t->charged == CHARGED_ASSIGNED) { /* a read removes only pods that the watch never showed */
         if (r->read && outcome == OUTCOME_REFUSED && !t->shown)
             model_uncharge(m, t);
     } else if (outcome == OUTCOME_REFUSED || binding_over(m, t, r, outcome)) {
@@ -572,7 +576,7 @@ static void refused(struct model *m, const struct request *r)
 {
     struct pod_truth *t = &m->pods[r->pod];
     if (pod_group(t) >= 0)
-        group_doubt(m, pod_group(t)); /* refused there twice, the node is left for a while */
+        group_doubt(m, pod_group(t)); /* after two refusals, muster avoids the node for a while */
     if (t->serial == r->serial) {
         t->lost = -1;
         t->ghost = false;
@@ -630,7 +634,8 @@ static bool do_read(struct model *m, const struct op *op)
     return true;
 }
 
-/* A Binding under way, or one that nobody knows the end of, is done; the first is told later. */
+/* A Binding succeeds on the API server: one in flight, whose result comes later, or one with an
+ * unclear result. */
 static bool do_land(struct model *m, const struct op *op)
 {
     int skip = op_get(op, A_SKIP, 0);

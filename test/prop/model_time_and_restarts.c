@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_time_and_restarts.c - time, restarts of muster and kube-scheduler, and the calm at the end.
+ * model_time_and_restarts.c - simulates time, restarts of muster and of kube-scheduler, and calm
+ * phases, in which nothing fails.
  */
 #include "test/prop/model.h"
 #include "test/prop/oracle.h"
 
-/* How long the calm may last before what is left over counts as stuck. */
+/* The longest time of a calm phase. Pods and gangs that are still pending then count as stuck. */
 #define CALM_LIMIT SECONDS(2000)
 
 /* ---- time ---- */
 
-/* Nodes that were hidden from a pod will do again, and the scheduler knows it. */
+/* Offers hidden nodes again: wakes the pods from which nodes were hidden. */
 static void hidden_return(struct model *m)
 {
     for (int p = 0; p < PODS; p++)
@@ -20,8 +21,8 @@ static void hidden_return(struct model *m)
         }
 }
 
-/* A watch that is a minute late about a new pod is not modelled: muster has forgotten by then what
- * filter said of it. */
+/* Shows new pods within 45 seconds. The model does not cover watches that lag a minute, because
+ * filter results of such pods expire. */
 static void watch_catches_up(struct model *m, usec_t until)
 {
     for (int p = 0; p < PODS; p++)
@@ -29,7 +30,7 @@ static void watch_catches_up(struct model *m, usec_t until)
             objects_show(m, 'p', p);
 }
 
-/* The loop never lets a moment pass that the core asked for. */
+/* Advances the time, with a tick at each time that the core asks for, like the server's loop. */
 void let_time_pass(struct model *m, usec_t t)
 {
     usec_t to = m->now + t, next = gang_core_next(m->core);
@@ -43,9 +44,9 @@ void let_time_pass(struct model *m, usec_t t)
         model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
         model_step(m);
         if (gang_core_next(m->core) == next)
-            model_fail(m, "timer", "the core asks for the same moment again");
+            model_fail(m, "timer", "after a tick, the core asks for a tick at the same time again");
         if (ticks > 100000)
-            model_fail(m, "timer", "the core does not come to rest");
+            model_fail(m, "timer", "the core asks for ticks without end");
     }
     m->now = to;
     if (t >= SECONDS(1))
@@ -60,9 +61,10 @@ static void do_wait(struct model *m, const struct op *op)
     let_time_pass(m, op_get(op, A_TIME, 0) * USEC_PER_MSEC);
 }
 
-/* ---- deaths ---- */
+/* ---- restarts ---- */
 
-/* Requests under way: done or not, as the bits say; nobody waits for the result. */
+/* Ends the requests in flight without a result. A Binding succeeds if its bit in `landed` is set.
+ */
 static void requests_orphaned(struct model *m, int32_t landed)
 {
     int bit = 0;
@@ -94,11 +96,12 @@ static void list_everything(struct model *m)
         model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
-            group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */
+            group_excuse(m, pod_group(t)); /* the restart interrupted a commit: it is Recovering */
     }
-    struct object_truth *lists[] = {m->nodes, m->groups, m->classes, m->claims};
-    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS};
-    static const char classes[] = "ngkc";
+    struct object_truth *lists[] = {m->nodes,  m->groups, m->classes,
+                                    m->claims, m->queues, m->namespaces};
+    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS, QUEUES, NAMESPACES};
+    static const char classes[] = "ngkcqs";
     for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
         for (int i = 0; i < counts[k]; i++) {
             lists[k][i].shown = false;
@@ -162,10 +165,10 @@ static bool ask_again(struct model *m, enum op_kind kind)
     return did;
 }
 
-/* The scheduler and the API server do what there is to do at this moment. */
+/* kube-scheduler and the API server do all work that is possible without a change of time. */
 static void work_off(struct model *m)
 {
-    /* Landing before its result: the scheduler may know of a Binding before muster does. */
+    /* A Binding lands before its result, because kube-scheduler may see it before muster does. */
     static const enum op_kind kinds[] = {OP_FILTER, OP_BIND,   OP_LAND,
                                          OP_FILTER, OP_RESULT, OP_READ};
     for (int round = 0; round < 8 * PODS; round++) {
@@ -192,6 +195,21 @@ static bool any_barred(const struct model *m)
         if (m->pods[p].exists && op_has(&m->pods[p].spec, A_BARRED))
             return true;
     return false;
+}
+
+/* Within a few seconds, the statuses of all queues show what is. */
+static void show_queues(struct model *m)
+{
+    cleanup_free char *stale = NULL;
+    for (int i = 0; i < 5; i++) {
+        free(STEAL(stale));
+        if (!(stale = oracle_stale_status(m)))
+            return;
+        let_time_pass(m, SECONDS(1) + USEC_PER_MSEC);
+        model_step(m);
+    }
+    if (stale)
+        model_fail(m, "status", "%s", stale);
 }
 
 static void do_calm(struct model *m, const struct op *op)
@@ -223,7 +241,7 @@ static void do_calm(struct model *m, const struct op *op)
                 next = m->pods[p].retry_at;
         if (next == USEC_NEVER)
             break;
-        if (m->now >= flush && any_barred(m)) { /* others wake by what happens */
+        if (m->now >= flush && any_barred(m)) { /* all other pods must be woken by events */
             sched_flush(m);
             flush = m->now + SECONDS(300);
         }
@@ -232,6 +250,7 @@ static void do_calm(struct model *m, const struct op *op)
     }
     if (stuck)
         model_fail(m, "stuck", "%s", stuck);
+    show_queues(m);
     m->calm = false;
     m->did_something = true;
 }
@@ -245,8 +264,8 @@ static void do_expect(struct model *m, const struct op *op)
         bound += its && t->exists && t->node >= 0 && op_get(op, A_ON, t->node) == t->node;
     }
     if (bound != wanted)
-        model_fail(m, "expect", "%c%d: %d bound, expected %d", op->class, op->subject, bound,
-                   wanted);
+        model_fail(m, "expect", "%c%d: expected %d bound pods, found %d", op->class, op->subject,
+                   wanted, bound);
 }
 
 void do_life(struct model *m, const struct op *op)

@@ -2,14 +2,15 @@
 /*
  * mutate.c - puts a seeded defect of defects.txt into a source file.
  *
- *   mutate DEFECTS --list              the names
- *   mutate DEFECTS --check SOURCE...   every defect finds its place; exit 1 and a line for each
- *                                      that does not
- *   mutate DEFECTS NAME OUT SOURCE...  writes the changed file to OUT and prints the path of the
- *                                      source that it stands for
+ *   mutate DEFECTS --list              prints the names of all defects
+ *   mutate DEFECTS --check SOURCE...   checks that the sources contain the tokens that each defect
+ *                                      replaces, exactly once. Prints a line for each defect whose
+ *                                      tokens are missing; the exit code is then 1
+ *   mutate DEFECTS NAME OUT SOURCE...  writes the source with the defect to OUT, and prints the
+ * path of the original
  *
- * A defect names a function and the tokens to replace in it; "..." stands for any balanced tokens.
- * White space, comments and the file do not matter, so a defect survives when code moves.
+ * A defect names a function and the tokens to replace in it. "..." matches any balanced tokens.
+ * File name, white space and comments do not matter, so a defect stays valid when code moves.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -29,10 +30,10 @@ struct tokens {
 
 struct defect {
     char *name, *function;
-    struct buf old, new; /* lines without their marks */
+    struct buf old, new; /* the lines, without "-" and "+" */
 };
 
-/* Where a pattern begins and ends in the tokens of a source, and what each "..." stood for. */
+/* A match of a pattern in the tokens of a source, and the matches of its "...". */
 enum { WILDS_MAX = 8 };
 struct span {
     size_t from, to;
@@ -61,7 +62,7 @@ static char *read_file(const char *path)
     char block[4096];
     FILE *f = fopen(path, "r");
     if (!f)
-        fail("cannot be opened", path);
+        fail("cannot open the file", path);
     for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;)
         buf_append(&b, block, n);
     fclose(f);
@@ -127,7 +128,7 @@ static int bracket(const struct token *t)
     return strchr("([{", *t->at) ? 1 : strchr(")]}", *t->at) ? -1 : 0;
 }
 
-/* The token after the bracket that closes the one at `i`. */
+/* The index after the bracket that closes the bracket at `i`. */
 static size_t skip_brackets(const struct tokens *t, size_t i)
 {
     int depth = 0;
@@ -137,7 +138,8 @@ static size_t skip_brackets(const struct tokens *t, size_t i)
     return i;
 }
 
-/* The definition of the function, from its name to its last brace; false: it is not in there. */
+/* Finds the definition of the function, from its name to its last brace. Returns false if the
+ * tokens do not contain it. */
 static bool find_function(const struct tokens *t, const char *name, struct span *ret)
 {
     size_t i = 0;
@@ -160,7 +162,8 @@ static bool find_function(const struct tokens *t, const char *name, struct span 
 static bool match_from(const struct tokens *pattern, size_t p, const struct tokens *t, size_t at,
                        size_t end, struct match *m);
 
-/* The shortest run of balanced tokens after which the rest of the pattern fits. */
+/* Matches "..." with the shortest run of balanced tokens after which the rest of the pattern
+ * matches. */
 static bool match_wild(const struct tokens *pattern, size_t p, const struct tokens *t, size_t at,
                        size_t end, struct match *m)
 {
@@ -190,7 +193,7 @@ static bool match_from(const struct tokens *pattern, size_t p, const struct toke
     return true;
 }
 
-/* How often the pattern is in that part of the source; the first match is in *ret. */
+/* The number of matches of the pattern inside the span. Stores the first one in *ret. */
 static int count_matches(const struct tokens *pattern, const struct tokens *t, struct span in,
                          struct match *ret)
 {
@@ -205,11 +208,12 @@ static int count_matches(const struct tokens *pattern, const struct tokens *t, s
     return n;
 }
 
-/* Why the defect cannot be put in; NULL: it can, and *ret is where. */
+/* Finds the tokens that the defect replaces. Returns NULL if there is exactly one match, stored in
+ * *ret, or the reason. */
 static const char *find_place(const struct defect *d, char **paths, int n_paths, struct place *ret)
 {
     struct tokens pattern = tokenize(buf_str(&d->old));
-    const char *why = "there is no such function";
+    const char *why = "function not found";
     int n = 0;
     for (int i = 0; i < n_paths; i++) {
         struct place place = {.path = paths[i], .text = read_file(paths[i])};
@@ -221,15 +225,16 @@ static const char *find_place(const struct defect *d, char **paths, int n_paths,
         if (here && !n)
             *ret = place;
         n += here;
-        why = n > 1 ? "its old text is in the function more than once"
-                    : "its old text is not in the function";
+        why = n > 1 ? "the function contains the old tokens more than once"
+                    : "the function does not contain the old tokens";
     }
     return n == 1 ? NULL : why;
 }
 
 /* ---- defects ---- */
 
-/* Goes over the file: the defect of that name into *ret, or (NULL) each to fn. */
+/* Parses the defects. With a name: stores this defect in *ret and returns true, or returns false if
+ * there is none. Without a name: calls fn for each defect and returns true. */
 static bool each_defect(char *text, const char *name, struct defect *ret,
                         void (*fn)(const struct defect *, void *), void *arg)
 {
@@ -251,8 +256,8 @@ static bool each_defect(char *text, const char *name, struct defect *ret,
         }
         if ((*line && next) || !d.name)
             continue;
-        if (!d.function || !d.old.len) /* the blank line after a record ends it */
-            fail("a record needs a function and an old text", d.name);
+        if (!d.function || !d.old.len) /* a blank line ends a record */
+            fail("a record needs a function (@) and old tokens (-)", d.name);
         *ret = d;
         if (name && strcmp(name, d.name) == 0)
             return true;
@@ -300,7 +305,7 @@ static void write_changed(const struct defect *d, const struct place *p, const c
 {
     FILE *out = fopen(path, "w");
     if (!out)
-        fail("cannot be written", path);
+        fail("cannot write the file", path);
     const struct token *first = &p->tokens.items[p->match.all.from];
     const struct token *last = &p->tokens.items[p->match.all.to - 1];
     fwrite(p->text, 1, (size_t)(first->at - p->text), out);
@@ -314,7 +319,7 @@ static void write_changed(const struct defect *d, const struct place *p, const c
     fputs(s, out);
     fputs(last->at + last->len, out);
     if (fclose(out) != 0)
-        fail("cannot be written", path);
+        fail("cannot write the file", path);
 }
 
 int main(int argc, char **argv)
@@ -334,7 +339,7 @@ int main(int argc, char **argv)
         return sources.stale > 0;
     }
     if (argc < 5 || !each_defect(text, what, &d, NULL, NULL))
-        fail("there is no such defect", what);
+        fail("unknown defect", what);
     struct place place;
     const char *why = find_place(&d, argv + 4, argc - 4, &place);
     if (why) {

@@ -24,7 +24,8 @@ static const struct attr_def {
 #undef X
 };
 
-/* By enum attr_type: the letter of the objects it names, how many there are, whether a set. */
+/* For each enum attr_type that names objects: their letter, their number, and whether it is a set.
+ */
 static const struct type_def {
     char class;
     int count;
@@ -32,7 +33,8 @@ static const struct type_def {
 } types[] = {
     [T_NODE] = {'n', NODES, false},    [T_GROUP] = {'g', GROUPS, false},
     [T_CLASS] = {'k', CLASSES, false}, [T_CLAIM] = {'c', CLAIMS, false},
-    [T_NODES] = {'n', NODES, true},    [T_GROUPS] = {'g', GROUPS, true},
+    [T_QUEUE] = {'q', QUEUES, false},  [T_NODES] = {'n', NODES, true},
+    [T_GROUPS] = {'g', GROUPS, true},  [T_QUEUES] = {'q', QUEUES, true},
 };
 
 enum attr_type attr_type(enum attr a)
@@ -111,9 +113,17 @@ void ops_print(struct buf *b, const struct ops *ops)
 void op_help(struct buf *b)
 {
     static const char *const signature[] = {
-        [T_FLAG] = "",     [T_NUMBER] = "=N",     [T_TIME] = "=TIME",
-        [T_NODE] = "=nN",  [T_GROUP] = "=gN",     [T_CLASS] = "=kN",
-        [T_CLAIM] = "=cN", [T_NODES] = "=nN,nM…", [T_GROUPS] = "=gN,gM…",
+        [T_FLAG] = "",
+        [T_NUMBER] = "=N",
+        [T_TIME] = "=TIME",
+        [T_NODE] = "=nN",
+        [T_GROUP] = "=gN",
+        [T_CLASS] = "=kN",
+        [T_CLAIM] = "=cN",
+        [T_QUEUE] = "=qN",
+        [T_NODES] = "=nN,nM,...",
+        [T_GROUPS] = "=gN,gM,...",
+        [T_QUEUES] = "=qN,qM,...",
     };
     for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
         buf_printf(b, "  %-11s %-7s %s\n", verbs[i].text, verbs[i].subjects, verbs[i].help);
@@ -126,7 +136,7 @@ void op_help(struct buf *b)
 
 /* ---- reading ---- */
 
-/* "n3" is 3 where the class is n. */
+/* Parses "n3" as 3 if the class is 'n'. */
 static bool parse_object(const char *text, char class, int count, int *ret)
 {
     char *end;
@@ -142,11 +152,8 @@ static bool parse_object(const char *text, char class, int count, int *ret)
 
 static int count_of(char class)
 {
-    return class == 'p'   ? PODS
-           : class == 'n' ? NODES
-           : class == 'g' ? GROUPS
-           : class == 'k' ? CLASSES
-                          : CLAIMS;
+    static const int counts[] = {NODES, GROUPS, PODS, CLASSES, CLAIMS, QUEUES, NAMESPACES};
+    return counts[strchr(SUBJECTS, class) - SUBJECTS];
 }
 
 static bool parse_set(char *text, const struct type_def *t, int32_t *ret)
@@ -230,21 +237,22 @@ static int parse_line(struct op *op, char *line, struct err *err)
     if (joined)
         word = strtok_r(NULL, " \t\r", &save);
     if (!word)
-        return joined ? err_set(err, ERR_INVALID, "nothing behind \"+\"") : 0;
+        return joined ? err_set(err, ERR_INVALID, "no verb after \"+\"") : 0;
     int kind = parse_verb(word);
     if (kind < 0)
-        return err_set(err, ERR_INVALID, "no verb \"%s\"; test_prop --help lists them", word);
+        return err_set(err, ERR_INVALID, "unknown verb \"%s\": see test_prop --help", word);
     *op = op_make((enum op_kind)kind, 0, 0);
     op->joined = joined;
     while ((word = strtok_r(NULL, " \t\r", &save)) != NULL) {
         cleanup_free char *kept = xstrdup(word);
         if (!parse_subject(op, word) && !parse_attr(op, word))
-            return err_set(err, ERR_INVALID, "%s: \"%s\" is not known there; test_prop --help",
+            return err_set(err, ERR_INVALID, "%s: invalid word \"%s\": see test_prop --help",
                            verbs[kind].text, kept);
     }
     const char *may = verbs[kind].subjects;
     if (may[0] && may[0] != '?' && !op->class)
-        return err_set(err, ERR_INVALID, "%s: name one, such as %c0", verbs[kind].text, may[0]);
+        return err_set(err, ERR_INVALID, "%s: subject is missing: add one, such as %c0",
+                       verbs[kind].text, may[0]);
     return 1;
 }
 

@@ -10,7 +10,7 @@ static const char *const resource_names[RESOURCES] = {
     [R_GPUS] = "nvidia.com/gpu", [R_CPU] = "cpu", [R_PODS] = "pods", [R_PORT] = "(host port)"};
 static const int64_t resource_unit[RESOURCES] = {1, 1000, 1, 1};
 
-/* ---- what the core must have charged ---- */
+/* ---- expected charges ---- */
 
 void oracle_left(const struct model *m, int n, int64_t left[RESOURCES])
 {
@@ -56,8 +56,8 @@ static void see_amount(void *arg, const char *resource, int64_t all, int64_t use
         }
 }
 
-/* Two objects of one name may be charged until the watch shows the second: its charge is not
- * known then. */
+/* Whether the model knows all charges. A deleted pod and a new pod of the same name can both be
+ * charged until the watch shows the new one, and the model stores only one charge. */
 static bool charges_known(const struct model *m)
 {
     for (int p = 0; p < PODS; p++)
@@ -78,19 +78,19 @@ static void check_ledger(struct model *m, struct amounts_seen seen[NODES])
         oracle_left(m, n, left);
         node_has(m, n, have);
         for (int r = 0; known && r < R_PORT; r++) {
-            bool counts = seen[n].all[r] != 0 || r != R_GPUS; /* cpu and pods always do */
+            bool counts = seen[n].all[r] != 0 || r != R_GPUS; /* every node has cpu and pods */
             int64_t charged = counts ? have[r] - left[r] : 0;
             if (seen[n].used[r] != charged)
-                model_fail(m, "ledger", "%s: %" PRId64 " %s are charged, it should be %" PRId64,
+                model_fail(m, "ledger", "%s: the charge is %" PRId64 " %s, expected %" PRId64,
                            node_name(n), seen[n].used[r], resource_names[r], charged);
             if (!m->nodes[n].dirty && seen[n].all[r] != have[r])
-                model_fail(m, "ledger", "%s: it has %" PRId64 " %s, it should be %" PRId64,
+                model_fail(m, "ledger", "%s: allocatable is %" PRId64 " %s, expected %" PRId64,
                            node_name(n), seen[n].all[r], resource_names[r], have[r]);
         }
     }
 }
 
-/* ---- I1, by the truth ---- */
+/* ---- I1 ---- */
 
 static bool committed(const struct model *m, int p)
 {
@@ -99,7 +99,8 @@ static bool committed(const struct model *m, int p)
            (t->charged != NOT_CHARGED && t->charged_serial == t->serial);
 }
 
-/* What the core counts for the gang is what there is, and will be. */
+/* Whether the watch has shown all changes of the family's pods and of all PodGroups, and no lost
+ * Binding can still succeed. */
 static bool all_shown(const struct model *m, uint32_t family)
 {
     for (int p = 0; p < PODS; p++) {
@@ -110,7 +111,7 @@ static bool all_shown(const struct model *m, uint32_t family)
             return false;
     }
     for (int g = 0; g < GROUPS; g++)
-        if (m->groups[g].dirty) /* it may be of the family to the core */
+        if (m->groups[g].dirty) /* for the core, it may belong to the family */
             return false;
     return true;
 }
@@ -123,7 +124,7 @@ static bool excused(const struct model *m, uint32_t family)
     return false;
 }
 
-/* A gang is whole or not there at all, unless somebody is to blame for it. */
+/* A gang has all needed members bound, or none, unless it is excused (group_excuse()). */
 static void check_whole(struct model *m)
 {
     uint32_t seen = 0;
@@ -137,14 +138,14 @@ static void check_whole(struct model *m)
             any |= has[p];
         }
         if (any && !excused(m, family) && family_valid(m, family) && !family_whole(m, family, has))
-            model_fail(m, "I1", "gang g%d is part bound", g);
+            model_fail(m, "I1", "gang g%d is bound in part", g);
         for (int h = 0; h < GROUPS && !any; h++)
             if (family >> h & 1 && all_shown(m, family))
                 m->excused[h] = false;
     }
 }
 
-/* maxMember: members at once, of a group that nobody changed meanwhile. */
+/* A Binding must not exceed maxMember, unless the group has changed. */
 static void check_maximum(struct model *m, int p)
 {
     int g = pod_group(&m->pods[p]), n = 0;
@@ -155,11 +156,14 @@ static void check_maximum(struct model *m, int p)
         n += pod_group(&m->pods[i]) == g && member_counts(&m->pods[i]) &&
              m->pods[i].phase != PHASE_SUCCEEDED && committed(m, i);
     if (n > max)
-        model_fail(m, "maximum", "g%d: the Binding of p%d makes %d members of at most %d", g, p, n,
-                   max);
+        model_fail(m, "maximum",
+                   "g%d: after the Binding of p%d, %d members are bound, but the "
+                   "maximum is %d",
+                   g, p, n, max);
 }
 
-/* Whose pod is beyond a bound gets no place for it: it passes when the gang is whole without it. */
+/* A pod that exceeds a bound of muster is not planned. It may be bound only after its gang meets
+ * its minimum without it. */
 static void check_beyond(struct model *m, int p)
 {
     int g = pod_group(&m->pods[p]);
@@ -174,10 +178,11 @@ static void check_beyond(struct model *m, int p)
             i != p && h >= 0 && family >> h & 1 && member_counts(&m->pods[i]) && committed(m, i);
     }
     if (!family_whole(m, family, has))
-        model_fail(m, "beyond", "p%d is bound with its gang, and it is beyond a bound", p);
+        model_fail(m, "beyond", "p%d exceeds a bound, but is bound with its gang", p);
 }
 
-/* I2: muster never adds an excess. A resource that the node does not have is somebody else's. */
+/* I2: a Binding must not exceed a resource of the node. A resource that the node does not list is
+ * not muster's concern. */
 void oracle_binding(struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], have[RESOURCES], need[RESOURCES];
@@ -190,11 +195,12 @@ void oracle_binding(struct model *m, int p, int n)
     pod_needs(&m->pods[p], need);
     for (int r = 0; r < R_PORT; r++)
         if (left[r] < 0 && have[r] && need[r])
-            model_fail(m, "I2", "%s: the Binding of p%d makes %" PRId64 " %s of %" PRId64,
+            model_fail(m, "I2",
+                       "%s: after the Binding of p%d, %" PRId64 " %s of %" PRId64 " are used",
                        node_name(n), p, have[r] - left[r], resource_names[r], have[r]);
 }
 
-/* Eleven minutes where volumes are prepared, and one else. */
+/* Eleven minutes if kube-scheduler prepares volumes or claims for the pod, otherwise one minute. */
 usec_t oracle_let_time(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_USES) || op_has(&t->spec, A_DEVICES) ? SECONDS(660) : SECONDS(60);
@@ -205,15 +211,15 @@ void oracle_let(struct model *m, int p, int n, const struct call *call)
     const struct pod_truth *t = &m->pods[p];
     int claim = op_get(&t->spec, A_USES, -1);
     if (!(t->let >> n & 1) || (call && call->since - t->let_at >= oracle_let_time(t)))
-        model_fail(m, "let", "p%d is bound to %s, to where filter did not let it through", p,
+        model_fail(m, "let", "p%d is bound to %s, which is not in its filter result", p,
                    node_name(n));
     if (op_has(&t->spec, A_FOREIGN))
         model_fail(m, "let", "p%d of another scheduler is bound", p);
-    /* Rules that muster does not know. */
+    /* The pod has rules that muster does not know. */
     bool hidden = op_get(&t->spec, A_FORBID, 0) >> n & 1 || op_has(&t->spec, A_BEYOND);
     if (!hidden && t->dirty != CHANGED && !m->nodes[n].dirty &&
         (claim < 0 || !m->claims[claim].dirty) && !node_allows(m, p, n))
-        model_fail(m, "let", "p%d is bound to %s, which is not for it", p, node_name(n));
+        model_fail(m, "let", "p%d is bound to %s, which its rules exclude", p, node_name(n));
 }
 
 /* ---- the express lane ---- */
@@ -231,41 +237,44 @@ static bool has_wide_anti_affinity_conflict(const struct model *m, int p)
     return false;
 }
 
-void oracle_unasked(struct model *m, int p, int n)
+void oracle_express(struct model *m, int p, int n)
 {
     const struct pod_truth *t = &m->pods[p];
     const struct op *spec = &t->spec;
     if (!op_has(&m->config, A_EXPRESS))
-        model_fail(m, "express", "p%d: a Binding that nobody asked for", p);
+        model_fail(m, "express", "p%d: a Binding without a bind call", p);
     if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_DEVICES) ||
         op_has(spec, A_SHUN) || op_has(spec, A_BEYOND) ||
         (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || has_wide_anti_affinity_conflict(m, p))
-        model_fail(m, "express", "p%d is bound unasked, and where it may go is not known", p);
+        model_fail(m, "express",
+                   "express Binding of p%d, which has rules that muster does not know", p);
     if (!t->shown)
-        model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
+        model_fail(m, "express", "express Binding of p%d, which the watch has not shown", p);
     if (m->closed)
-        model_fail(m, "express", "p%d is bound unasked, and the lane is closed", p);
+        model_fail(m, "express", "express Binding of p%d while the lane is closed", p);
     if (m->behind[GANG_WATCH_NODES] || m->behind[GANG_WATCH_PODS])
-        model_fail(m, "express", "p%d is bound unasked, and a watch is behind", p);
+        model_fail(m, "express", "express Binding of p%d while a watch is behind", p);
     if (t->dirty != CHANGED && !m->nodes[n].dirty && !node_allows(m, p, n))
-        model_fail(m, "express", "p%d is bound unasked to %s, which refuses it", p, node_name(n));
+        model_fail(m, "express", "express Binding of p%d to %s, which its rules exclude", p,
+                   node_name(n));
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *other = &m->pods[i];
         if (i != p && other->exists && other->node == n && other->dirty == CLEAN && other->shown &&
             !pod_finished(other) && op_has(&other->spec, A_BEYOND))
             model_fail(m, "express",
-                       "p%d is bound unasked to %s, where p%d runs, whose rules are "
-                       "not all known",
+                       "express Binding of p%d to %s, where p%d runs, which has rules "
+                       "that muster does not know",
                        p, node_name(n), i);
         if (i != p && other->exists && other->node < 0 && other->dirty == CLEAN && other->shown &&
             other->nominated == n && pod_group(other) < 0 && other->charged == NOT_CHARGED &&
             !pod_finished(other))
-            model_fail(m, "express", "p%d is bound unasked to %s, where p%d is nominated", p,
+            model_fail(m, "express", "express Binding of p%d to %s, where p%d is nominated", p,
                        node_name(n), i);
     }
 }
 
-/* A scheduler that says what it means has the rules that muster has. */
+/* Predicate parity: while kube-scheduler offers all nodes that its rules allow, muster must find no
+ * difference. */
 static void check_model(struct model *m)
 {
     const char *wrong = gang_core_parity_difference(m->core);
@@ -275,7 +284,8 @@ static void check_model(struct model *m)
 
 /* ---- the reference planner ---- */
 
-/* A plain greedy planner cannot fail where each node takes this many of the largest of them. */
+/* Whether the nodes have room for the demand if each pod has the largest requests. A greedy planner
+ * then cannot fail. */
 static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
 {
     int64_t sum = 0;
@@ -291,7 +301,8 @@ static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
     return sum >= ask->pods;
 }
 
-/* A pod there keeps this one away; those not bound yet are asked for together. */
+/* Whether a rule between pods keeps the pod off the node, because of a pod that is bound there or
+ * charged there. */
 static bool kept_away(const struct model *m, int p, int n)
 {
     for (int i = 0; i < PODS; i++)
@@ -328,13 +339,13 @@ static void ask_for(struct ask *ask, const struct model *m, int p)
     }
 }
 
-/* Rules about pods of other groups: where there is a place is too involved to say. */
+/* Rules about pods of other groups. The reference planner does not cover them. */
 static bool has_app_rules(const struct op *spec)
 {
     return op_has(spec, A_APP) || op_has(spec, A_AWAY) || op_has(spec, A_SHUN);
 }
 
-/* Neither a claim, such a rule nor a difference between members keeps them from being planned. */
+/* Whether the reference planner covers all members of the family. */
 static bool members_plain(const struct model *m, uint32_t family)
 {
     int kind = -1;
@@ -343,7 +354,7 @@ static bool members_plain(const struct model *m, uint32_t family)
         int g = pod_group(t), shown = t->shown_group;
         bool its = (g >= 0 && family >> g & 1) || (shown >= 0 && family >> shown & 1);
         if (its && (t->dirty == CHANGED || t->ghost))
-            return false; /* the core does not know it yet */
+            return false; /* the core does not know the change yet */
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
         if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec) ||
@@ -358,7 +369,7 @@ static bool members_plain(const struct model *m, uint32_t family)
     return true;
 }
 
-/* What minResources ask for is free on nodes that take pods, of all groups together. */
+/* Whether the sum of minResources of all groups is free on nodes that are not cordoned. */
 static bool resources_free(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES])
 {
     for (int r = 0; r <= R_CPU; r++) {
@@ -391,7 +402,7 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
     if (!family_valid(m, family) || !members_plain(m, family))
         return false;
     for (int g = 0; g < GROUPS; g++) {
-        if (m->groups[g].dirty) /* it may be of the family to the core */
+        if (m->groups[g].dirty) /* for the core, it may belong to the family */
             return false;
         only = family >> g & 1 ? g : only;
     }
@@ -424,10 +435,11 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
 /* ---- I5 ---- */
 
 struct gangs_seen {
-    enum gang_state state[GROUPS]; /* by the group that leads the gang */
+    /* The index is the group that leads the gang. */
+    enum gang_state state[GROUPS];
     int planned[GROUPS];
     bool known[GROUPS];
-    bool any_waits; /* without a plan */
+    bool any_waits; /* some gang has no plan */
 };
 
 static bool lacks_plan(const struct gangs_seen *seen, int g)
@@ -442,7 +454,7 @@ static void see_gang(void *arg, const struct gang_view *v)
     int g = v->root->name[1] - '0';
     seen->known[g] = true;
     seen->state[g] = v->status.state;
-    seen->planned[g] |= v->planned > 0; /* of any PodGroup of the gang */
+    seen->planned[g] |= v->planned > 0; /* v is one PodGroup of the gang */
     seen->any_waits |= lacks_plan(seen, g);
 }
 
@@ -453,7 +465,7 @@ static struct gangs_seen see_gangs(const struct model *m)
     return seen;
 }
 
-static bool nodes_known(const struct model *m)
+bool oracle_nodes_known(const struct model *m)
 {
     for (int n = 0; n < NODES; n++)
         if (m->nodes[n].dirty)
@@ -461,7 +473,7 @@ static bool nodes_known(const struct model *m)
     return charges_known(m);
 }
 
-/* Nodes that the scheduler has refused to none of the family's waiting pods lately. */
+/* The nodes that muster must not treat as infeasible for any waiting pod of the family. */
 static uint32_t undoubted(const struct model *m, uint32_t family)
 {
     uint32_t nodes = 0;
@@ -477,7 +489,7 @@ static uint32_t undoubted(const struct model *m, uint32_t family)
     return nodes;
 }
 
-/* One of its members may be tied to a node for this attempt: its claim was prepared there. */
+/* Whether a member may be pinned to a node, because kube-scheduler has prepared its claim there. */
 static bool may_be_pinned(const struct model *m, uint32_t family)
 {
     for (int p = 0; p < PODS; p++) {
@@ -504,7 +516,7 @@ struct back oracle_back(const struct model *m, int g)
     return back;
 }
 
-/* Members that must share a label and do not are not planned, whatever room there is. */
+/* A gang whose members differ in the label that must be equal is never planned. */
 static void check_kinds(struct model *m, const struct gangs_seen *seen)
 {
     for (int g = 0; g < GROUPS && m->kinds; g++) {
@@ -518,19 +530,20 @@ static void check_kinds(struct model *m, const struct gangs_seen *seen)
             if (h < 0 || !(family >> h & 1) || !member_counts(t) || !op_has(&t->spec, A_KIND))
                 continue;
             if (kind >= 0 && kind != t->spec.value[A_KIND])
-                model_fail(m, "kinds", "g%d is planned, and its members differ in kind", g);
+                model_fail(m, "kinds", "g%d is planned, but its members differ in kind", g);
             kind = t->spec.value[A_KIND];
         }
     }
 }
 
-/* What is left for plans of the family. */
-static void less_promised(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES],
-                          int64_t ret[NODES][RESOURCES])
+/* The room for plans of the family: `left` minus room that may be nominated for pods ahead of it.
+ */
+static void without_nominated_room(const struct model *m, uint32_t family,
+                                   int64_t left[NODES][RESOURCES], int64_t ret[NODES][RESOURCES])
 {
     int least = family_least(m, family);
     for (int n = 0; n < NODES; n++) {
-        promised(m, n, least, /* sure= */ false, ret[n]);
+        nominated_room(m, n, least, /* sure= */ false, ret[n]);
         for (int r = 0; r < RESOURCES; r++)
             ret[n][r] = left[n][r] - ret[n][r];
     }
@@ -540,7 +553,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 {
     struct gangs_seen seen = see_gangs(m);
     check_kinds(m, &seen);
-    if (!seen.any_waits || !nodes_known(m) || gang_core_plans_deferred(m->core))
+    if (!seen.any_waits || !oracle_nodes_known(m) || gang_core_plans_deferred(m->core))
         return;
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++) {
@@ -558,18 +571,19 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
             continue;
         ask.nodes &= undoubted(m, family);
         int64_t mine[NODES][RESOURCES];
-        less_promised(m, family, left, mine);
+        without_nominated_room(m, family, left, mine);
         if (fits(&ask, mine) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, mine)) &&
-            !oracle_back(m, g).pauses && !oracle_back(m, g).respects_earmark)
-            model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
+            oracle_queue_allows(m, g, &ask, /* calm= */ false) && !oracle_back(m, g).pauses &&
+            !oracle_back(m, g).respects_earmark)
+            model_fail(m, "I5", "gang g%d is %s, but %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
 }
 
-/* ---- what the scheduler refuses ---- */
+/* ---- nodes that kube-scheduler did not offer ---- */
 
-/* Of what a pod has left since, the scheduler may not have heard. */
+/* After a pod has left a node, kube-scheduler may not know this for half a second. */
 #define BEHIND (USEC_PER_SEC / 2)
 
 static bool just_left(const struct model *m, int n)
@@ -584,26 +598,28 @@ void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int t
         return;
     int slot = oracle_place(m, p).node;
     if (slot >= 0 && !just_left(m, slot) && (sample ? slot == tried : !(offered >> slot & 1)))
-        model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
+        model_fail(m, "evidence", "the slot of p%d is on %s, which kube-scheduler just refused", p,
                    node_name(slot));
     if (sample && slot < 0 && tried < 0)
-        model_fail(m, "evidence", "p%d lost its place for a sample of the nodes", p);
+        model_fail(m, "evidence", "p%d lost its slot because of a sample of the nodes", p);
     if (sample && !t->steered && tried < 0)
-        model_fail(m, "evidence", "p%d is not sent to its place, which the sample lacks", p);
+        model_fail(m, "evidence", "p%d is not steered to its slot, which the sample lacks", p);
 }
 
 /* ---- gates ---- */
 
-/* It is for good: only for who has a place, passes singly, or is shown to an autoscaler. */
+/* muster cannot add a gate again, so it removes a gate only if the pod has a slot, may pass singly,
+ * or must be visible to an autoscaler. */
 void oracle_lifted(struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
+    oracle_lifted_in_queue(m, p);
     if (m->gates != (m->gates | GATES_ON) || m->gates & GATES_SHOW || pod_group(t) < 0 ||
         op_has(&t->spec, A_FOREIGN) || t->dirty == CHANGED || t->shown_group != pod_group(t))
         return;
     struct place seen = oracle_place(m, p);
     if (seen.node < 0 && seen.state != GANG_SCHEDULED && seen.state != GANG_DONE)
-        model_fail(m, "gate", "p%d loses its gate without a place, its gang is %s", p,
+        model_fail(m, "gate", "p%d loses its gate without a slot, and its gang is %s", p,
                    gang_state_name(seen.state));
     uint32_t family = family_of(m, pod_group(t));
     bool exists[PODS] = {false};
@@ -613,10 +629,10 @@ void oracle_lifted(struct model *m, int p)
     }
     if (seen.state == GANG_PLANNED && all_shown(m, family) && family_valid(m, family) &&
         !family_whole(m, family, exists))
-        model_fail(m, "gate", "p%d loses its gate for a plan that hopes", p);
+        model_fail(m, "gate", "p%d loses its gate for a plan with expected members", p);
 }
 
-/* Of those that nothing is planned for, nobody keeps it. */
+/* Pods that muster does not plan must not keep muster's gate. Returns NULL or a text. */
 static char *kept_gate(const struct model *m)
 {
     for (int p = 0; p < PODS; p++) {
@@ -624,16 +640,16 @@ static char *kept_gate(const struct model *m)
         bool planned_for = m->gates & GATES_ON && pod_group(t) >= 0 && !op_has(&t->spec, A_FOREIGN);
         if (member_counts(t) && t->node < 0 && !pod_finished(t) && op_has(&t->spec, A_CLOSED) &&
             !planned_for)
-            return xasprintf("p%d keeps muster's gate for nothing", p);
+            return xasprintf("p%d keeps muster's gate, but muster does not plan it", p);
     }
     return NULL;
 }
 
-/* ---- members that the scheduler refuses unasked ---- */
+/* ---- members that are rejected early ---- */
 
 struct rejected_early_seen {
     bool is[PODS];
-    int place[PODS]; /* node of its slot, and 1; 0: none */
+    int place[PODS]; /* the node of the slot, plus 1; 0: no slot */
 };
 
 static void see_rejected_early(void *arg, const struct gang_member_view *v)
@@ -644,7 +660,8 @@ static void see_rejected_early(void *arg, const struct gang_member_view *v)
     seen->place[p] = v->slot ? atoi(v->slot + 1) + 1 : 0;
 }
 
-/* A member that the scheduler just asked about in its place does not count as rejected early. */
+/* A member must not count as rejected early if muster got a filter call for it after it got its
+ * slot. */
 static void check_rejected_early(struct model *m)
 {
     struct rejected_early_seen seen = {{false}, {false}};
@@ -661,7 +678,7 @@ static void check_rejected_early(struct model *m)
             t->asked_at > t->placed_at && m->now < t->asked_at + model_config(m).hold &&
             !op_has(&t->spec, A_BARRED))
             model_fail(m, "rejected early",
-                       "p%d counts as rejected early, muster was asked about it just now", p);
+                       "p%d counts as rejected early, but muster just got a filter call for it", p);
         t->rejected_early = seen.is[p];
         if (seen.place[p] && seen.place[p] != t->place)
             t->placed_at = m->now;
@@ -678,13 +695,14 @@ static void check_limits(struct model *m)
     gang_core_stats(m->core, &stats);
     for (size_t i = 0; i < m->n_calls; i++)
         if (m->now - m->calls[i].since > hold)
-            model_fail(m, "I3", "the bind call #%" PRIu64 " of p%d is held beyond its limit",
+            model_fail(m, "I3", "bind call #%" PRIu64 " of p%d is open beyond its limit",
                        m->calls[i].id, m->calls[i].pod);
     if (stats.held > m->max_holds)
-        model_fail(m, "I3", "%zu bind calls are held, and %zu may be", stats.held, m->max_holds);
+        model_fail(m, "I3", "%zu bind calls are held, but maxHolds is %zu", stats.held,
+                   m->max_holds);
 }
 
-/* What `serve` looks at in each step must see nothing either. */
+/* The invariants that `muster serve` checks in each step. */
 static void check_live(struct model *m)
 {
     for (int what = 0; what < GANG_INVARIANT_MAX; what++) {
@@ -692,6 +710,14 @@ static void check_live(struct model *m)
         if (wrong)
             model_fail(m, "live", "%s: %s", gang_invariant_name((enum gang_invariant)what), wrong);
     }
+}
+
+static int64_t slots_on(const struct amounts_seen seen[NODES])
+{
+    int64_t slots = 0;
+    for (int n = 0; n < NODES; n++)
+        slots += seen[n].reserved[R_PODS];
+    return slots;
 }
 
 void oracle_step(struct model *m)
@@ -706,15 +732,16 @@ void oracle_step(struct model *m)
         return;
     check_ledger(m, seen);
     check_rejected_early(m);
+    oracle_queues(m, slots_on(seen));
     check_model(m);
     check_whole(m);
     check_planned(m, seen);
     for (int n = 0; n < NODES; n++)
-        oracle_promises(m, n, seen[n].all, seen[n].used, seen[n].reserved);
+        oracle_nominated_room(m, n, seen[n].all, seen[n].used, seen[n].reserved);
     oracle_nominations(m);
 }
 
-/* ---- in calm ---- */
+/* ---- calm ---- */
 
 static bool plannable(const struct pod_truth *t)
 {
@@ -723,7 +750,7 @@ static bool plannable(const struct pod_truth *t)
            !op_has(&t->spec, A_BARRED);
 }
 
-/* A node with room for the pod; -1: none. */
+/* A node with room for the pod, or -1. */
 static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES])
 {
     int64_t need[RESOURCES];
@@ -738,12 +765,13 @@ static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES]
     return -1;
 }
 
-/* An ordinary pod, or one of a gang that is whole and may have more. */
+/* Whether the pod needs no plan: an ordinary pod, or a later member of a gang that meets its
+ * minimum and has no maximum. Returns false for pods that this check does not cover. */
 static bool passes_singly(const struct model *m, int p, const struct gangs_seen *seen)
 {
     int g = pod_group(&m->pods[p]);
     if (op_has(&m->pods[p].spec, A_BADLINK) && op_has(&m->pods[p].spec, A_LINK))
-        return false; /* muster says no to it until its link is right */
+        return false; /* muster refuses the pod until its link is valid */
     if (has_app_rules(&m->pods[p].spec))
         return false;
     if (g < 0)
@@ -758,8 +786,9 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
-/* The scheduler writes nothing about the pod and has asked about nobody since it has its place, so
- * for muster it may be dead: the place is kept until the attempt ends. */
+/* Whether the pod keeps its slot until the attempt ends, because muster cannot see that the pod is
+ * rejected early: kube-scheduler writes no condition, and has called filter for no pod since the
+ * pod got the slot. */
 static bool keeps_place_in_silence(const struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -773,8 +802,8 @@ static bool keeps_place_in_silence(const struct model *m, int p)
 }
 
 /*
- * A gang that waits for what muster cannot see, or for holds: it is planned again and again, and
- * what it keeps meanwhile is refused to others in vain. Two of them can take turns for ever.
+ * Whether some gang other than `but` can keep others out without end: rules that muster does not
+ * know, or a low maxHolds, keep it from being Scheduled, but muster plans it again and again.
  */
 static bool in_vain(const struct model *m, const struct gangs_seen *seen, int but)
 {
@@ -795,16 +824,16 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
     return false;
 }
 
-/* Bindings end: done, refused, or given up. */
+/* Each Binding must get a result, and no plan may be deferred. Returns NULL or a text. */
 static char *unsettled(const struct model *m)
 {
     if (gang_core_plans_deferred(m->core))
-        return xstrdup("gangs are left to plan");
+        return xstrdup("plans are still deferred");
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         if (t->exists && t->node < 0 && t->charged == CHARGED_BINDING &&
             t->charged_serial == t->serial)
-            return xasprintf("p%d: its Binding to %s is still open", p, node_name(t->charged_node));
+            return xasprintf("p%d: its Binding to %s has no result", p, node_name(t->charged_node));
     }
     return NULL;
 }
@@ -820,28 +849,29 @@ char *oracle_calm(struct model *m)
     bool earmark_gang = false;
     for (int n = 0; n < NODES; n++) {
         node_left(m, n, left[n]);
-        less_kept_for_deleted(m, n, left[n]);
+        without_room_of_terminating(m, n, left[n]);
     }
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
-        /* With few holds gangs may keep each other from their quorum for ever. */
+        /* With a low maxHolds, gangs can keep each other from their quorums forever. */
         struct back back = oracle_back(m, g);
         earmark_gang |= back.earmark_gang;
         if (!seen.known[g] || seen.state[g] == GANG_SCHEDULED || op_has(&m->config, A_HOLDS))
             continue;
         uint32_t family = family_of(m, g);
         if (oracle_ask(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
-            !back.respects_earmark && !in_vain(m, &seen, g))
-            return xasprintf("gang g%d is %s, and %d members have room", g,
+            !back.respects_earmark && !in_vain(m, &seen, g) &&
+            oracle_queue_allows(m, g, &ask, /* calm= */ true))
+            return xasprintf("gang g%d is %s, but %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }
     for (int p = 0; p < PODS && !earmark_gang && !in_vain(m, &seen, -1); p++) {
         if (!plannable(&m->pods[p]) || !passes_singly(m, p, &seen))
             continue;
         int n = room_for(m, p, left);
-        if (n >= 0)
-            return xasprintf("p%d is not bound though %s has room (%s)", p, node_name(n),
-                             m->pods[p].sleep == AWAKE ? "awake" : "asleep");
+        if (n >= 0 && oracle_queue_takes(m, p, /* calm= */ true))
+            return xasprintf("p%d is not bound, but %s has room for it (the pod is %s)", p,
+                             node_name(n), m->pods[p].sleep == AWAKE ? "awake" : "asleep");
     }
     return NULL;
 }

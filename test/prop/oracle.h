@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle.h - what must be true of a core in its world. Every check compares the core with the truth
- * of the model, or with a plain planner written here; none of them asks the core's own code, but
- * gang_core_check(), which recomputes its sums.
+ * oracle.h - checks the core against the model. Each check compares the core with the objects of
+ * the model, or with a simple planner of its own. Only gang_core_check() and gang_core_violation()
+ * are the core's own code. A violation calls model_fail().
  *
- *   oracle_step     after every step: I1, I2, I3, I4, I5, and the ledger pod by pod
- *   oracle_binding  at every Binding: I2, with what the core must have charged
- *   oracle_nominated  who is nominated, to where, and whether it is due
- *   oracle_refused  what kube-scheduler does not offer is believed, if its list was whole
- *   oracle_calm     when all has gone well for long enough: nothing that fits is left over
- *   oracle_rebuild  I6: cores made anew from the same objects
+ *   oracle_step       after every step: I1, I2, I3, I4, I5, and the charges on each node
+ *   oracle_binding    at every Binding: I2
+ *   oracle_nominated  at every nomination
+ *   oracle_refused    after muster refused a member because of the offered nodes
+ *   oracle_calm       in a calm phase: no pod or gang that fits is pending
+ *   oracle_rebuild    I6: new cores, made from the same objects
  *
- * A violation calls model_fail().
+ * In all functions, p is the number of a pod and n the number of a node.
  */
 #ifndef MUSTER_TEST_PROP_ORACLE_H
 #define MUSTER_TEST_PROP_ORACLE_H
@@ -20,82 +20,111 @@
 
 void oracle_step(struct model *m);
 void oracle_binding(struct model *m, int p, int n);
-/* The Binding is what that bind call asked for: filter let the pod through to the node in time, and
- * the node passes the pod's rules. */
+/* At a Binding that a bind call asked for: the node is in a filter result that had not expired when
+ * the call came, and is allowed by the rules of the pod. */
 void oracle_let(struct model *m, int p, int n, const struct call *call);
-/* How long muster remembers that filter let the pod through. */
+/* How long muster keeps the pod's filter result. */
 usec_t oracle_let_time(const struct pod_truth *t);
-/* The Binding is one that the scheduler did not ask for: it would have let the pod go there. */
-void oracle_unasked(struct model *m, int p, int n);
-/* Where a member has its place, or is bound; -1: nowhere. And the state of its gang. */
+/* At a Binding without a bind call, which only the express lane sends: muster's predicates cover
+ * all rules of the pod, and no watch is behind. */
+void oracle_express(struct model *m, int p, int n);
+/* The node of a member's slot, or the node to which it is bound; -1: neither. And its gang's state.
+ */
 struct place {
     int node;
     enum gang_state state;
 };
 struct place oracle_place(const struct model *m, int p);
-/* Muster writes status.nominatedNodeName; n -1 clears it. Neither twice, nor behind a gate, nor of
- * members that nobody refused unless steering is always. */
+/* At a write of status.nominatedNodeName (n is -1: cleared). muster must not repeat a nomination,
+ * nominate gated members, or, unless steering is always, members that were not rejected. */
 void oracle_nominated(struct model *m, int p, int n);
-/* After a step: who was nominated in it was nominated to its place. */
+/* After a step: each member that it nominated is nominated to the node of its slot. */
 void oracle_nominations(struct model *m);
-/* Before and after time that is enough to steer everybody, if steering is always. */
+/* Call this before and after a time in which muster must steer all members if steering is always.
+ */
 void oracle_steered(struct model *m, bool before);
-/* After a step in which the core let a pod pass: a member of a gang that is not Scheduled has its
- * place where it was sent. */
+/* After a step in which the pod passed filter: a member of a gang that is not Scheduled passes only
+ * to the node of its slot. */
 void oracle_passed(struct model *m, int p);
-/* After a step in which the core refused a member because its place was not among the offered
- * nodes: a whole list is believed, a sample is not, except about the node that was tried first,
- * alone (-1: none was). */
+/* After a step in which muster refused a member because its slot's node was not offered. `offered`
+ * has one bit for each node. muster must move the slot if the list is complete, but not if it is a
+ * sample. `tried` is the node that kube-scheduler refused before it sent the list, or -1: muster
+ * must move a slot on this node in both cases. */
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried);
-/* NULL, or what is stuck (allocated). */
-/* The core asks for the pod's gate to be lifted: is there a reason to? */
+/* When muster removes the pod's gate: the pod has a slot, or may pass singly. */
 void oracle_lifted(struct model *m, int p);
+/* NULL if nothing is stuck. Otherwise a text that the caller frees. */
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 
 /* ---- oracle_nominations.c ---- */
-/* No more than what counts of the family's priority between namespaces. */
+/* A lower bound of the priority with which the family counts between namespaces. */
 int family_least(const struct model *m, uint32_t family);
-/* What is promised on the node to pods of that priority or more: for sure, or maybe. */
-void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES]);
-/* kube-scheduler keeps room for a pod that it has nominated until the pod has gone, and never tries
- * one that is being deleted. */
-void less_kept_for_deleted(const struct model *m, int n, int64_t left[RESOURCES]);
-/* No gang has, or needs, a place for the pod. */
+/* The nominated room on the node for pods with at least this priority. `sure`: only room that
+ * muster must know about. Otherwise also room that it may know about. */
+void nominated_room(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES]);
+/* Subtracts the room that kube-scheduler keeps for Terminating nominated pods until they are gone.
+ */
+void without_room_of_terminating(const struct model *m, int n, int64_t left[RESOURCES]);
+/* Whether the pod needs no slot: an ordinary pod, or a later member of a Scheduled or Done gang. */
 bool oracle_single(const struct model *m, int p);
-/* After each step: nothing was planned into room that is promised to pods before the gang. */
-void oracle_promises(struct model *m, int n, const int64_t all[RESOURCES],
-                     const int64_t used[RESOURCES], const int64_t reserved[RESOURCES]);
-/* After a step in which no offered node passed for the pod: slots of gangs below it, and what is
- * kept for one, are no reason. */
+/* After each step: muster reserved no room that is nominated for pods ahead of the gang. */
+void oracle_nominated_room(struct model *m, int n, const int64_t all[RESOURCES],
+                           const int64_t used[RESOURCES], const int64_t reserved[RESOURCES]);
+/* After a step in which muster refused all offered nodes for the pod: slots and earmarks of lower
+ * gangs alone must not keep the pod out. */
 void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_names);
 
-/* So many pods, each no larger than this, each able to run on any of these nodes. */
+/* A demand: a number of pods, the largest request of each resource, and the nodes that all of them
+ * can use. */
 struct ask {
     int pods;
     int64_t need[RESOURCES];
     uint32_t nodes;
-    bool anti_affinity; /* and no two of them on one */
-    bool alike;         /* all of the gang's members ask for just this */
+    bool anti_affinity; /* no two of the pods can share a node */
+    bool alike;         /* all pods have the same requests and nodes */
 };
 /*
- * What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. Of a
- * plain group as many as are missing; of a tree all members: if these have room, the needed ones
- * do.
+ * The demand of the gang until its minimum is met: the missing members of a single group, or all
+ * members of a family or of a group with subgroups. Returns false if nothing is missing, if there
+ * are too few members, or if the rules are too complex for this check.
  */
 bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask);
 
-/* What the core says of a gang that stands back by rule. */
+/* Whether the watch has shown all changes of nodes, and the model knows all charges. */
+bool oracle_nodes_known(const struct model *m);
+
+/* ---- oracle_queues.c ---- */
+/* After each step. `slots` is the number of slots on all nodes. */
+void oracle_queues(struct model *m, int64_t slots);
+/* Whether the queues of the gang that g leads certainly allow it to begin. `calm`: slots do not
+ * count. */
+bool oracle_queue_allows(struct model *m, int g, const struct ask *ask, bool calm);
+/* The same for a pod that needs no slot. */
+bool oracle_queue_takes(struct model *m, int p, bool calm);
+/* When muster removes the pod's gate: its gang does not wait for its queue. */
+void oracle_lifted_in_queue(struct model *m, int p);
+/* When a status of a queue is emitted. */
+void oracle_queue_status(struct model *m, const struct gang_queue_status *s);
+/* NULL if the last emitted status of each queue shows what is. Otherwise a text that the caller
+ * frees. */
+char *oracle_stale_status(struct model *m);
+/* When muster allows the pod to preempt others: its queue does not stop it. */
+void oracle_preempts(struct model *m, int p);
+/* After a restart: the order of the lists changes nothing about queues. */
+void oracle_queues_alike(struct model *m, const struct gang_core *a, const struct gang_core *b);
+
+/* Reasons of the core not to plan a gang that has room. */
 struct back {
-    bool pauses;           /* it backs off, or gives back for a while what it reserved in vain */
-    bool respects_earmark; /* what is kept for one that has waited too long is not for it */
-    bool earmark_gang;     /* there is such a one */
+    bool pauses;           /* it is in a backoff or another pause */
+    bool respects_earmark; /* it must not use the earmark of another gang */
+    bool earmark_gang;     /* some gang has an earmark */
 };
 struct back oracle_back(const struct model *m, int g);
 
-/* What the node has less what the core must have charged there. */
+/* What the node has, minus what the core must have charged. */
 void oracle_left(const struct model *m, int n, int64_t left[RESOURCES]);
-/* The core may think that the pod could run there. */
+/* Whether the pod fits on the node, by these amounts. */
 bool oracle_room(const struct model *m, int p, int n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle_nominations.c - priorities: room that kube-scheduler keeps for nominated pods, and pods
- * that a gang of a lower priority blocks.
+ * oracle_nominations.c - checks about priorities: nominated room, and pods that slots of lower
+ * gangs must not keep out.
  */
 #include "test/prop/family.h"
 #include "test/prop/oracle.h"
@@ -19,8 +19,8 @@ bool oracle_single(const struct model *m, int p)
     return place.node < 0 && (place.state == GANG_SCHEDULED || place.state == GANG_DONE);
 }
 
-/* For all that muster knows kube-scheduler keeps room there for the pod. Sure: it cannot think that
- * this is over, or was never so. */
+/* Whether the pod has nominated room on the node. With `sure`, only if muster must know about it;
+ * otherwise also if muster may know about it. */
 static bool has_nominated_room(const struct model *m, int p, int n, bool sure)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -28,7 +28,7 @@ static bool has_nominated_room(const struct model *m, int p, int n, bool sure)
     there = sure ? there && t->nominated == n && t->dirty == CLEAN : there || t->nominated == n;
     bool ours = t->ours == n && (sure || t->rewritten != n);
     if (sure && m->namings && t->ours >= 0 && t->ours != n)
-        return false; /* muster has written another, which may be lost */
+        return false; /* muster has written another nomination, which may have been lost */
     bool known = t->shown || (!sure && t->learnt);
     return t->exists && known && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
            !t->deleting && !pod_finished(t) && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
@@ -56,7 +56,7 @@ int family_least(const struct model *m, uint32_t family)
     return least;
 }
 
-void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES])
+void nominated_room(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES])
 {
     for (int r = 0; r < RESOURCES; r++)
         ret[r] = 0;
@@ -70,7 +70,7 @@ void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RE
     }
 }
 
-void less_kept_for_deleted(const struct model *m, int n, int64_t left[RESOURCES])
+void without_room_of_terminating(const struct model *m, int n, int64_t left[RESOURCES])
 {
     int64_t need[RESOURCES];
     for (int p = 0; p < PODS; p++) {
@@ -85,7 +85,7 @@ void less_kept_for_deleted(const struct model *m, int n, int64_t left[RESOURCES]
 
 /* ---- plans ---- */
 
-/* No gang of the family counts for more between namespaces. */
+/* An upper bound of the priority with which the family counts between namespaces. */
 static int lowest_member(const struct model *m, uint32_t family)
 {
     int lowest = INT32_MAX;
@@ -93,15 +93,15 @@ static int lowest_member(const struct model *m, uint32_t family)
         const struct pod_truth *t = &m->pods[p];
         int g = t->exists && member_counts(t) ? pod_group(t) : -1;
         if (t->dirty == CHANGED)
-            return INT32_MAX; /* muster may know of others */
+            return INT32_MAX; /* muster may know other priorities */
         if (g >= 0 && family >> g & 1 && priority(t) < lowest)
             lowest = priority(t);
     }
     return lowest;
 }
 
-/* The highest priority that a gang with one of the places on the node may have; a place that is
- * hoped for may be of any gang. */
+/* The highest priority that the gangs with slots on the node can have. `places` is the number of
+ * slots. A slot without a known member is for an expected member, which can belong to any gang. */
 static int highest_on(const struct model *m, int n, int64_t places)
 {
     int of_places = INT32_MIN, of_all = INT32_MIN;
@@ -129,8 +129,8 @@ static bool preempts_now(const struct model *m)
     return false;
 }
 
-void oracle_promises(struct model *m, int n, const int64_t all[RESOURCES],
-                     const int64_t used[RESOURCES], const int64_t reserved[RESOURCES])
+void oracle_nominated_room(struct model *m, int n, const int64_t all[RESOURCES],
+                           const int64_t used[RESOURCES], const int64_t reserved[RESOURCES])
 {
     int64_t sum[RESOURCES];
     bool grew = false, charged = false, over = false;
@@ -139,13 +139,13 @@ void oracle_promises(struct model *m, int n, const int64_t all[RESOURCES],
         charged |= used[r] > m->used[n][r];
     }
     if (grew && !charged && !m->nodes[n].dirty && !preempts_now(m)) {
-        promised(m, n, highest_on(m, n, reserved[R_PODS]), /* sure= */ true, sum);
+        nominated_room(m, n, highest_on(m, n, reserved[R_PODS]), /* sure= */ true, sum);
         for (int r = 0; r < R_PORT; r++)
             over |= reserved[r] > m->reserved[n][r] && sum[r] > 0 &&
                     all[r] - used[r] - reserved[r] < sum[r];
     }
     if (over)
-        model_fail(m, "T02", "room on n%d is planned for a gang that is promised to pods before it",
+        model_fail(m, "T02", "a plan uses room on n%d that is nominated for pods ahead of the gang",
                    n);
     for (int r = 0; r < R_PORT; r++) {
         m->reserved[n][r] = reserved[r];
@@ -162,7 +162,7 @@ struct seen {
     int priority; /* of the pod */
     int earmark_gang;
     const char *name;
-    bool counted[PODS]; /* a parent PodGroup shows the members of its children, too */
+    bool counted[PODS]; /* the members of a child are also listed for its parent */
 };
 
 static void see_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
@@ -185,7 +185,7 @@ static void see_member(void *arg, const struct gang_member_view *v)
         return;
     int p = atoi(v->facts->name + 1);
     if (s->m->pods[p].dirty == CHANGED)
-        return; /* the slot is of what it needed before */
+        return; /* the slot may have the old requests */
     pod_needs(&s->m->pods[p], need);
     for (int r = 0; r < RESOURCES && !s->counted[p]; r++)
         s->left[r] += need[r];
@@ -212,7 +212,7 @@ static void see_keeper(void *arg, const struct gang_view *v)
         s->earmark_gang = priority_of(s->m, v);
 }
 
-/* The priority of the gang that capacity is kept for. */
+/* The priority of the gang with the earmark, or INT32_MIN. */
 static int keeper_priority(const struct model *m)
 {
     struct seen s = {.m = m, .earmark_gang = INT32_MIN};
@@ -241,7 +241,7 @@ void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_
             return;
     if (t->dirty == CHANGED || !t->shown || t->node >= 0 || t->charged != NOT_CHARGED ||
         t->deleting || pod_group(t) >= 0 || !oracle_single(m, p) ||
-        keeper_priority(m) >= priority(t))
+        keeper_priority(m) >= priority(t) || !oracle_queue_takes(m, p, /* calm= */ false))
         return;
     for (size_t i = 0; i < n_names; i++) {
         int n = node_number(names[i]);
@@ -256,7 +256,8 @@ void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_
         for (int r = 0; r < R_PORT; r++)
             fits &= need[r] <= left[r];
         if (fits)
-            model_fail(m, "T07", "p%d is refused n%d, where only slots below it are in the way", p,
+            model_fail(m, "T07",
+                       "p%d is refused on n%d, although only slots of lower gangs keep it out", p,
                        n);
     }
 }

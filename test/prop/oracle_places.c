@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle_places.c - the nodes of members in plans, from the core's replies: who passes filter to
- * which node, and who is nominated to which.
+ * oracle_places.c - compares filter replies and nominations with the slots of members.
  */
 #include <stdio.h>
 
 #include "test/prop/oracle.h"
 
-/* ---- looking ---- */
+/* ---- slots ---- */
 
 struct look {
     int pod;
@@ -19,7 +18,8 @@ static void see_member(void *arg, const struct gang_member_view *v)
 {
     struct look *look = arg;
     if (atoi(v->facts->name + 1) == look->pod)
-        look->place.node = node_number(v->slot ? v->slot : v->node); /* bound, or about to be */
+        look->place.node =
+            node_number(v->slot ? v->slot : v->node); /* v->node: bound, or Binding sent */
 }
 
 static void see_state(void *arg, const struct gang_view *v)
@@ -52,13 +52,13 @@ void oracle_passed(struct model *m, int p)
         return;
     struct place place = oracle_place(m, p);
     if (!passes_singly(place.state) && place.node != m->pods[p].picked)
-        model_fail(m, "passed", "p%d passes to n%d, its place is on n%d and its gang is %s", p,
+        model_fail(m, "passed", "p%d passes to n%d, but its slot is on n%d and its gang is %s", p,
                    m->pods[p].picked, place.node, gang_state_name(place.state));
 }
 
 /* ---- nominations ---- */
 
-/* A member that muster plans for, and knows as it is; no Binding of it is under way. */
+/* A member that muster can plan, with no change that the watch has not shown, and no Binding. */
 static bool is_known_member(const struct pod_truth *t)
 {
     return t->exists && t->shown && t->dirty != CHANGED && t->node < 0 && !t->deleting &&
@@ -66,7 +66,7 @@ static bool is_known_member(const struct pod_truth *t)
            !op_has(&t->spec, A_FOREIGN) && !op_has(&t->spec, A_GATED);
 }
 
-/* In this step the watch shows what it was before the write. */
+/* Whether the watch shows the pod in this step, as it was before the write. */
 static bool is_shown_now(const struct model *m, int p)
 {
     for (size_t i = 0; i < m->n_queue; i++)
@@ -75,7 +75,7 @@ static bool is_shown_now(const struct model *m, int p)
     return false;
 }
 
-/* Written long ago, and the watch has not shown it: it may be lost. */
+/* Whether the watch has not shown the last write for 10 seconds, so that muster may repeat it. */
 static bool is_repeated(const struct model *m, const struct pod_truth *t)
 {
     return t->dirty != CLEAN && m->now >= t->named_at + SECONDS(10);
@@ -87,27 +87,27 @@ void oracle_nominated(struct model *m, int p, int n)
     bool always = m->steering == GANG_STEER_ALWAYS;
     bool before = is_shown_now(m, p);
     if (n >= 0 && t->named == n && !before && !t->overtaken && !is_repeated(m, t))
-        model_fail(m, "nominated", "p%d is nominated to %s once more, for nothing", p,
-                   node_name(n));
+        model_fail(m, "nominated", "p%d is nominated to %s again for no reason", p, node_name(n));
     if (n >= 0 && op_has(&t->spec, A_CLOSED) && is_known_member(t) && !t->lift_asked)
-        model_fail(m, "nominated", "p%d is nominated behind its gate", p);
+        model_fail(m, "nominated", "p%d is nominated, but still has its gate", p);
     if (n >= 0 && is_known_member(t) && !t->steered && !t->lift_asked && !t->unschedulable &&
         !always)
-        model_fail(m, "nominated", "p%d is nominated unasked, and steering is not always", p);
+        model_fail(m, "nominated",
+                   "p%d is nominated, but it was not rejected and steering is not always", p);
     t->named_now = true;
     t->overtaken = before;
 }
 
-/* The nomination by an earlier life keeps room from others where the pod will not go. */
+/* A nomination from before the restart must not keep room on another node than the slot's. */
 static void check_astray(struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
     if (!t->inherited || t->picked >= 0 || t->call || t->dirty != CLEAN || !is_known_member(t) ||
         t->lift_asked || op_has(&t->spec, A_CLOSED) || m->namings)
-        return; /* or what was written there may be lost */
+        return; /* m->namings: muster's write may have been lost */
     struct place place = oracle_place(m, p);
     if (place.node >= 0 && place.node != t->nominated)
-        model_fail(m, "nominated", "p%d stays nominated to n%d, its place is on n%d", p,
+        model_fail(m, "nominated", "p%d stays nominated to n%d, but its slot is on n%d", p,
                    t->nominated, place.node);
 }
 
@@ -120,17 +120,17 @@ void oracle_nominations(struct model *m)
         bool now = t->named_now;
         t->named_now = false;
         if (!now || t->named < 0 || t->picked >= 0 || !is_known_member(t))
-            continue; /* it went on, to where it is offered, in the same step */
+            continue; /* picked: the pod passed filter in the same step */
         struct place place = oracle_place(m, p);
-        bool none = place.node < 0; /* it passes singly, or the next step plans for it */
+        bool none = place.node < 0; /* it may pass singly, or the next step may plan it */
         if (place.node != t->named &&
             !(none && (passes_singly(place.state) || gang_core_plans_deferred(m->core))))
-            model_fail(m, "nominated", "p%d is nominated to n%d, its place is on n%d", p, t->named,
-                       place.node);
+            model_fail(m, "nominated", "p%d is nominated to n%d, but its slot is on n%d", p,
+                       t->named, place.node);
     }
 }
 
-/* Members that are to be steered, and are not. */
+/* The members with a slot that muster has not steered yet, one bit for each. */
 static uint64_t unsteered(const struct model *m)
 {
     uint64_t pods = 0;
@@ -149,6 +149,6 @@ void oracle_steered(struct model *m, bool before)
     uint64_t pods = always && gang_core_synced(m->core) ? unsteered(m) : 0;
     for (int p = 0; p < PODS && !before; p++)
         if (m->unsteered >> p & pods >> p & 1)
-            model_fail(m, "nominated", "p%d has a place, and is not steered there", p);
+            model_fail(m, "nominated", "p%d has a slot, but is not steered to its node", p);
     m->unsteered = pods;
 }

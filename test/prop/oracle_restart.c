@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle_restart.c - I6: a muster that starts now sees the same objects and nothing else. What it
- * decides must not depend on the order in which the lists come, and must be a legal continuation of
- * what the running one decided:
+ * oracle_restart.c - I6: makes new cores from the current objects, as after a restart of muster.
+ * The order of the objects in the lists must not change their decisions. These must be consistent
+ * with the running core:
  *
- *   - every node has the same charges, unless a Binding is under way
- *   - a gang that is Scheduled, Done or Recovering is so in both; only that a gang below its
- * minimum was once Scheduled may be forgotten (then it is Recovering, or begins anew)
- *   - of two plain gangs that wait, the one of higher priority has a plan if the other has one
- *   - with nothing reserved, refused or backed off in the running one, the new one plans no gang
- * that the running one lets wait
+ *   - A gang that is Scheduled, Done or Recovering is in one of these states in both cores. The new
+ *     core may forget that a gang was Scheduled and is now below its minimum.
+ *   - No single-PodGroup gang waits while one of lower priority has a plan with room for it.
+ *   - If the running core has no plan, no backoff, no infeasible node and no earmark, the new core
+ *     plans no gang that waits in the running core.
  *
- * Which of two waiting gangs is planned may differ: the running one made its plan before the other
- * came. Time spent waiting, backoffs and what the scheduler refused are not in the objects.
+ * The cores may plan different gangs, because the running core made its plan before other gangs
+ * came. The objects do not contain waiting times, backoffs and infeasible nodes.
  */
 #include "test/prop/oracle.h"
 
 #include <stdio.h>
 
 #include "test/prop/family.h"
+#include "test/prop/queue_rules.h"
 
 struct picture {
     enum gang_state state[GROUPS];
@@ -65,7 +65,7 @@ static void look(const struct gang_core *core, struct picture *picture)
 /* ---- a second core ---- */
 
 struct lists {
-    struct gang_event events[NODES + GROUPS + CLASSES + CLAIMS + PODS];
+    struct gang_event events[NODES + GROUPS + CLASSES + CLAIMS + QUEUES + NAMESPACES + PODS];
     size_t n;
 };
 
@@ -88,6 +88,13 @@ static void list_all(const struct model *m, struct lists *l)
         if (m->claims[i].exists)
             l->events[l->n++] =
                 (struct gang_event){.kind = GANG_EV_CLAIM_SET, .claim = facts_claim(m, i)};
+    for (int i = 0; i < QUEUES; i++)
+        if (m->queues[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = facts_queue(m, i)};
+    if (m->namespaces[0].exists)
+        l->events[l->n++] =
+            (struct gang_event){.kind = GANG_EV_NAMESPACE_SET, .namespace = facts_namespace(m)};
     for (int i = 0; i < PODS; i++)
         if (m->pods[i].exists)
             l->events[l->n++] =
@@ -102,7 +109,7 @@ static void step(struct gang_core *core, usec_t now, struct gang_event *events, 
         gang_event_done(&events[i]);
 }
 
-/* `turn` orders the lists: 0 forward, else backward. */
+/* A new core. If `turn` is not 0, it gets the objects in reverse order. The caller frees it. */
 static struct gang_core *rebuilt(struct model *m, int turn)
 {
     struct gang_config config = model_config(m);
@@ -129,16 +136,18 @@ static void same_decisions(struct model *m, const struct picture *a, const struc
 {
     for (int g = 0; g < GROUPS; g++)
         if (a->state[g] != b->state[g] || a->planned[g] != b->planned[g])
-            model_fail(m, "I6", "g%d is %s with %d slots or %s with %d, by the order of the lists",
-                       g, gang_state_name(a->state[g]), a->planned[g], gang_state_name(b->state[g]),
+            model_fail(m, "I6",
+                       "g%d depends on the order of the lists: %s with %d slots, or %s with %d", g,
+                       gang_state_name(a->state[g]), a->planned[g], gang_state_name(b->state[g]),
                        b->planned[g]);
     for (int p = 0; p < PODS; p++)
         if (a->slot[p] != b->slot[p] || a->node[p] != b->node[p])
-            model_fail(m, "I6", "p%d has its place on n%d or n%d, by the order of the lists", p,
+            model_fail(m, "I6", "the slot of p%d depends on the order of the lists: n%d or n%d", p,
                        a->slot[p], b->slot[p]);
 }
 
-/* A Binding, or a pod that is gone and that no watch will tell of. */
+/* Whether a Binding is in flight, or the running core counts a deleted pod that no watch event will
+ * remove. */
 static bool in_flight(const struct model *m)
 {
     for (int p = 0; p < PODS; p++)
@@ -152,8 +161,8 @@ static bool is_final(enum gang_state state)
     return state == GANG_SCHEDULED || state == GANG_DONE || state == GANG_RECOVERING;
 }
 
-/* That the scheduler has prepared a member's volumes for a node is not stored anywhere while they
- * are not bound: a restart may plan it elsewhere. */
+/* Whether members may be pinned to a node. Objects do not show that kube-scheduler has prepared
+ * volumes that are not bound yet, so a new core may plan such members elsewhere. */
 static bool has_claims(const struct model *m, int g)
 {
     for (int p = 0; p < PODS; p++)
@@ -174,35 +183,20 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
         if (!old->known[g])
             continue;
         if (is_final(old->state[g]) && !is_final(new->state[g]) && !old->once[g])
-            model_fail(m, "I6", "g%d is %s, after a restart %s", g, gang_state_name(old->state[g]),
-                       gang_state_name(new->state[g]));
+            model_fail(m, "I6", "g%d is %s, but %s after a restart", g,
+                       gang_state_name(old->state[g]), gang_state_name(new->state[g]));
         if (!is_final(old->state[g]) && is_final(new->state[g]) && old->state[g] != GANG_COMMITTING)
-            model_fail(m, "I6", "g%d is %s, after a restart %s", g, gang_state_name(old->state[g]),
-                       gang_state_name(new->state[g]));
-        if (quiet && old->state[g] == GANG_WAITING && new->planned[g] > 0 && !has_claims(m, g))
-            model_fail(m, "I6", "g%d waits, after a restart it has a plan", g);
+            model_fail(m, "I6", "g%d is %s, but %s after a restart", g,
+                       gang_state_name(old->state[g]), gang_state_name(new->state[g]));
+        if (quiet && old->state[g] == GANG_WAITING && new->planned[g] > 0 && !has_claims(m, g) &&
+            !queue_is_fifo(m, queue_of_family(m, family_of(m, g))))
+            model_fail(m, "I6", "g%d waits, but has a plan after a restart", g);
     }
 }
 
 /* ---- order ---- */
 
-/* The group's own priority, or its class's; else the highest of its members. */
-static int priority_of(const struct model *m, int g)
-{
-    const struct op *spec = &m->groups[g].spec;
-    int class = op_get(spec, A_BYCLASS, -1), highest = INT32_MIN;
-    if (op_has(spec, A_PRIO))
-        return spec->value[A_PRIO];
-    if (class >= 0 && m->classes[class].exists)
-        return op_get(&m->classes[class].spec, A_PRIO, 0);
-    for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
-            op_get(&m->pods[p].spec, A_PRIO, 0) > highest)
-            highest = op_get(&m->pods[p].spec, A_PRIO, 0);
-    return highest;
-}
-
-/* Whatever has room for b has room for a. */
+/* Whether all room that is enough for b is also enough for a. */
 static bool asks_no_more(const struct ask *a, const struct ask *b)
 {
     for (int r = 0; r < RESOURCES; r++)
@@ -212,9 +206,8 @@ static bool asks_no_more(const struct ask *a, const struct ask *b)
            a->anti_affinity <= b->anti_affinity;
 }
 
-/* A commit of muster's has bound one of its members, so it may go first for a while; or the
- * scheduler refuses one unasked, on which a plan may count, and which what it asks for leaves out.
- */
+/* Whether priority alone does not decide: muster completes a partial commit first, and oracle_ask()
+ * leaves out members that are rejected early, while a plan may contain them. */
 static bool is_odd(const struct model *m, int g)
 {
     for (int p = 0; p < PODS; p++)
@@ -224,7 +217,7 @@ static bool is_odd(const struct model *m, int g)
     return false;
 }
 
-/* A plain gang of its own PodGroup. */
+/* Whether the gang is a single PodGroup with a simple demand, so that gangs can be compared. */
 static bool comparable(const struct model *m, int g, struct ask *ask)
 {
     const struct op *spec = &m->groups[g].spec;
@@ -236,7 +229,15 @@ static bool comparable(const struct model *m, int g, struct ask *ask)
            oracle_ask(m, UINT32_C(1) << g, ask);
 }
 
-/* Who comes first by priority is planned first: nobody behind has room that would do for it. */
+/* Whether both gangs are in the same queue, and its limits hold them alike. */
+static bool same_queue(const struct model *m, int g, int h)
+{
+    uint32_t x = UINT32_C(1) << g, y = UINT32_C(1) << h;
+    return queue_of_family(m, x) == queue_of_family(m, y) && family_firm(m, x) == family_firm(m, y);
+}
+
+/* A gang of higher priority in the same queue must not wait while a gang of lower priority has room
+ * that would be enough for it. */
 static void in_order(struct model *m, const struct picture *new)
 {
     struct ask asks[GROUPS];
@@ -245,12 +246,14 @@ static void in_order(struct model *m, const struct picture *new)
         plain[g] = new->known[g] && comparable(m, g, &asks[g]);
     for (int g = 0; g < GROUPS; g++)
         for (int h = 0; h < GROUPS; h++)
-            if (plain[g] && plain[h] && new->state[g] == GANG_WAITING &&new->planned[h] &&
-                priority_of(m, g) > priority_of(m, h) && asks_no_more(&asks[g], &asks[h]))
-                model_fail(m, "order", "g%d waits, g%d of lower priority has room for it", g, h);
+            if (plain[g] && plain[h] && same_queue(m, g, h) &&
+                new->state[g] == GANG_WAITING &&new->planned[h] &&
+                group_priority(m, g) > group_priority(m, h) && asks_no_more(&asks[g], &asks[h]))
+                model_fail(m, "order", "g%d waits, but g%d of lower priority has room for it", g,
+                           h);
 }
 
-/* Asking why changes nothing, and an answer fits what there is. */
+/* Calls gang_core_explain() for each group. The next checks show that it changes nothing. */
 static void ask_why(struct model *m)
 {
     for (int g = 0; g < GROUPS; g++) {
@@ -260,10 +263,10 @@ static void ask_why(struct model *m)
         if (known) {
             for (size_t i = 0; i < why.n_pods; i++)
                 if (why.pods[i].signature >= (int)why.n_signatures)
-                    model_fail(m, "explain", "g%d: a member of a signature that is not there", g);
+                    model_fail(m, "explain", "g%d: a member has an unknown signature", g);
             gang_explained_done(&why);
         } else if (m->groups[g].exists) {
-            model_fail(m, "explain", "g%d exists and is not known", g);
+            model_fail(m, "explain", "g%d exists, but explain does not know it", g);
         }
         free(ref.api_group);
         free(ref.ns);
@@ -280,6 +283,7 @@ void oracle_rebuild(struct model *m)
     look(a, &forward);
     look(b, &backward);
     same_decisions(m, &forward, &backward);
+    oracle_queues_alike(m, a, b);
     in_order(m, &forward);
     if (!in_flight(m)) {
         look(m->core, &old);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_ops.c - draws the operations of a seed before anything runs.
+ * random_ops.c - draws the operations of a seed before the run.
  *
- * A seed turns each feature on or off (features[]), so that most seeds are simple and every pair of
- * features meets. Attributes and kinds of operations are tables too; a new feature is a line in
- * each. The drawing knows which objects exist, but not what the core decides: "filter" without a
- * name means the pod that is next.
+ * A seed turns each feature on or off (FEATURES). Most seeds are therefore simple, and each pair of
+ * features meets in some seeds. Attributes and kinds of operations are tables, too; to add a
+ * feature, add a line to each table. The functions know which objects exist, but not what the core
+ * decides: for example, "filter" without a subject means the next pod in kube-scheduler's order.
  */
 #include "test/prop/random_ops.h"
 
-/* Operations of a run, without those that calm makes for itself. */
+/* The number of operations in a run, without those of the calm phase. */
 enum { OPS_MIN = 250, OPS_MORE = 250 };
 
-/* ---- dice ---- */
+/* ---- random numbers ---- */
 
 uint32_t draw(struct drawing *d, uint32_t below)
 {
@@ -27,7 +27,6 @@ bool chance(struct drawing *d, uint32_t percent)
     return draw(d, 100) < percent;
 }
 
-/* One of those that are (or are not) there; -1: none. */
 int pick(struct drawing *d, const bool *there, int n, bool want)
 {
     int from = (int)draw(d, (uint32_t)n);
@@ -45,7 +44,7 @@ int pick_group(struct drawing *d)
 /* ---- attributes ---- */
 
 enum { DAY = 86400 };
-enum scope { EACH, GANG }; /* GANG: the same for all members that are made together */
+enum scope { EACH, GANG }; /* GANG: all members that are created together have the same value */
 
 static const struct trait {
     enum op_kind kind;
@@ -152,9 +151,26 @@ static const struct trait {
     {OP_CONFIG, A_TOGETHER, F_TOGETHER, 100, 1, 4, EACH},
     {OP_CONFIG, A_LOST, F_FAULTS, 40, 1, 4, EACH},
     {OP_POD, A_SHUN, F_SHUNS, 10, 0, 2, EACH},
+    {OP_QUEUE, A_DESERVED, F_QUEUES, 50, 0, 8, EACH},
+    {OP_QUEUE, A_DESERVED, F_QUEUES, 3, GIANT, GIANT, EACH},
+    {OP_QUEUE, A_LIMIT, F_QUEUES, 50, 0, 10, EACH},
+    {OP_QUEUE, A_LIMIT, F_QUEUES, 3, GIANT, GIANT, EACH},
+    {OP_QUEUE, A_RESERVED, F_QUEUES, 15, 1, 4, EACH},
+    {OP_QUEUE, A_RESERVED, F_QUEUES, 2, GIANT, GIANT, EACH},
+    {OP_QUEUE, A_ANYGPU, F_QUEUES, 25, 1, 1, EACH},
+    {OP_QUEUE, A_CPU, F_QUEUES, 12, 0, 12, EACH},
+    {OP_QUEUE, A_WEIGHT, F_QUEUES, 40, 0, 3, EACH},
+    {OP_QUEUE, A_PRIO, F_QUEUES, 25, 0, 2, EACH},
+    {OP_QUEUE, A_CLOSED, F_QUEUES, 6, 1, 1, EACH},
+    {OP_QUEUE, A_FIFO, F_QUEUES, 12, 1, 1, EACH},
+    {OP_QUEUE, A_UNREAD, F_QUEUES, 4, 1, 1, EACH},
+    {OP_GROUP, A_FIRM, F_QUEUES, 20, 1, 1, EACH},
+    {OP_CONFIG, A_FORBIDS, F_QUEUES, 10, 1, 15, EACH},
+    {OP_CONFIG, A_HALFLIFE, F_QUEUES, 50, 10, 120, EACH},
+    {OP_CONFIG, A_FACTOR, F_QUEUES, 30, 1, 300, EACH},
 };
 
-static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
+static void draw_scoped(struct drawing *d, struct op *op, enum scope scope)
 {
     for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
         const struct trait *t = &traits[i];
@@ -166,16 +182,23 @@ static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
     }
 }
 
+void draw_traits(struct drawing *d, struct op *op)
+{
+    draw_scoped(d, op, GANG);
+    draw_scoped(d, op, EACH);
+}
+
 /* ---- lines ---- */
 
 void add(struct drawing *d, struct op *op)
 {
     static const char shown[] = {
-        [OP_NODE] = 20,    [OP_NONODE] = 20,  [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
-        [OP_POD] = 30,     [OP_NOPOD] = 30,   [OP_TERMINATE] = 30, [OP_RUN] = 30,
-        [OP_SUCCEED] = 30, [OP_FAIL] = 30,    [OP_UNGATE] = 20,    [OP_RELINK] = 20,
-        [OP_UNBAR] = 30,   [OP_ASSIGN] = 40,  [OP_CLASS] = 20,     [OP_NOCLASS] = 20,
-        [OP_CLAIM] = 20,   [OP_NOCLAIM] = 20,
+        [OP_NODE] = 20,    [OP_NONODE] = 20,    [OP_GROUP] = 20,       [OP_NOGROUP] = 20,
+        [OP_POD] = 30,     [OP_NOPOD] = 30,     [OP_TERMINATE] = 30,   [OP_RUN] = 30,
+        [OP_SUCCEED] = 30, [OP_FAIL] = 30,      [OP_UNGATE] = 20,      [OP_RELINK] = 20,
+        [OP_UNBAR] = 30,   [OP_ASSIGN] = 40,    [OP_CLASS] = 20,       [OP_NOCLASS] = 20,
+        [OP_CLAIM] = 20,   [OP_NOCLAIM] = 20,   [OP_MOVE] = 20,        [OP_QUEUE] = 20,
+        [OP_NOQUEUE] = 20, [OP_NAMESPACE] = 20, [OP_NONAMESPACE] = 20,
     };
     if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
         chance(d, (uint32_t)shown[op->kind]))
@@ -189,15 +212,14 @@ void line(struct drawing *d, enum op_kind kind, char class, int subject)
     if (class && subject < 0)
         return;
     struct op op = op_make(kind, class, subject);
-    draw_traits(d, &op, GANG);
-    draw_traits(d, &op, EACH);
+    draw_traits(d, &op);
     add(d, &op);
 }
 
 void set_node(struct drawing *d, int n)
 {
     struct op op = op_make(OP_NODE, 'n', n);
-    draw_traits(d, &op, EACH);
+    draw_scoped(d, &op, EACH);
     d->node[n] = true;
     d->node_spec[n] = op;
     add(d, &op);
@@ -214,7 +236,7 @@ static void draw_node(struct drawing *d)
     set_node(d, n);
 }
 
-/* A node is cordoned or uncordoned, and nothing else about it changes. */
+/* Cordons or uncordons a node, with no other change. */
 static void draw_cordon(struct drawing *d)
 {
     int n = pick(d, d->node, NODES, true);
@@ -233,8 +255,8 @@ void draw_group(struct drawing *d, int g)
 {
     d->last = g;
     struct op op = op_make(OP_GROUP, 'g', g);
-    draw_traits(d, &op, GANG);
-    draw_traits(d, &op, EACH);
+    draw_traits(d, &op);
+    name_queue(d, &op);
     d->group[g] = true;
     d->group_spec[g] = op;
     add(d, &op);
@@ -247,11 +269,13 @@ void draw_member(struct drawing *d, int g)
         return;
     struct op op = g >= 0 ? d->member[g] : op_make(OP_POD, 'p', p);
     op.subject = p;
-    if (g < 0)
-        draw_traits(d, &op, GANG);
-    else
+    if (g < 0) {
+        draw_scoped(d, &op, GANG);
+        name_queue(d, &op);
+    } else {
         op_set(&op, A_LINK, g);
-    draw_traits(d, &op, EACH);
+    }
+    draw_scoped(d, &op, EACH);
     d->pod[p] = true;
     d->pod_spec[p] = op;
     add(d, &op);
@@ -262,12 +286,13 @@ void draw_members(struct drawing *d, int g)
     d->last = g;
     int members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
     d->member[g] = op_make(OP_POD, 'p', 0);
-    draw_traits(d, &d->member[g], GANG);
+    draw_scoped(d, &d->member[g], GANG);
+    name_queue(d, &d->member[g]);
     for (int i = 0; i < members; i++)
         draw_member(d, g);
 }
 
-/* A group and its members, in one of the orders in which controllers make them. */
+/* A group and its members. Controllers can create the PodGroup first, last, or not at all. */
 void draw_gang(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
@@ -279,7 +304,7 @@ void draw_gang(struct drawing *d)
         draw_group(d, g);
 }
 
-/* A parent with children, or groups of one bundle. */
+/* A parent with children, or the groups of a bundle. */
 static void draw_family(struct drawing *d)
 {
     int first = (int)draw(d, GROUPS), n = 2 + (int)draw(d, 2);
@@ -290,7 +315,7 @@ static void draw_family(struct drawing *d)
     for (int i = 0; i < n; i++) {
         int g = (first + i) % GROUPS;
         struct op op = op_make(OP_GROUP, 'g', g);
-        draw_traits(d, &op, EACH);
+        draw_scoped(d, &op, EACH);
         op_set(&op, A_MIN, (int32_t)draw(d, i || bundle ? 4 : (uint32_t)n));
         if (bundle)
             op_set(&op, A_BUNDLE, all);
@@ -304,7 +329,6 @@ static void draw_family(struct drawing *d)
     }
 }
 
-/* A PriorityClass or a claim. */
 static void draw_class(struct drawing *d)
 {
     int k = (int)draw(d, CLASSES);
@@ -347,7 +371,7 @@ void draw_end(struct drawing *d)
         d->pod[p] = false;
 }
 
-/* What happens seldom: to pods by other hands, to groups by their owners. */
+/* Rare operations: of other clients on pods, or of users on PodGroups. */
 static void draw_strange(struct drawing *d)
 {
     int p = pick(d, d->pod, PODS, true), g = pick(d, d->group, GROUPS, true);
@@ -385,7 +409,7 @@ static void draw_strange(struct drawing *d)
     }
 }
 
-/* A member of the group; -1: none. */
+/* A random member of the group, or -1. */
 static int member_of(struct drawing *d, int g)
 {
     int from = (int)draw(d, PODS);
@@ -397,7 +421,6 @@ static int member_of(struct drawing *d, int g)
     return -1;
 }
 
-/* A member is bound by somebody else, and may have ended before the watch shows any of it. */
 void draw_elsewhere(struct drawing *d)
 {
     int g = pick_group(d), p = g >= 0 ? member_of(d, g) : -1;
@@ -412,7 +435,7 @@ void draw_elsewhere(struct drawing *d)
         line(d, OP_SUCCEED, 'p', p);
 }
 
-/* A member that is about to leave when it comes: it does not count, and is heard of all the same.
+/* A member that is Terminating when the core first sees it. It does not count, but causes events.
  */
 static void draw_latecomer(struct drawing *d, int g)
 {
@@ -435,7 +458,6 @@ static void draw_latecomer(struct drawing *d, int g)
     }
 }
 
-/* The group becomes a child of another, or is none any more. */
 void draw_kin(struct drawing *d, int g)
 {
     struct op op = d->group_spec[g];
@@ -451,7 +473,6 @@ void draw_kin(struct drawing *d, int g)
     add(d, &op);
 }
 
-/* All members of a group end; then this and that about it. */
 void draw_done(struct drawing *d)
 {
     int g = pick_group(d), p;
@@ -562,7 +583,7 @@ static void draw_kill(struct drawing *d)
 {
     line(d, chance(d, 70) ? OP_KILL : OP_RESTART, 0, 0);
 }
-/* muster is started anew with other settings. */
+/* Restarts muster with other settings. */
 static void draw_settings(struct drawing *d)
 {
     line(d, OP_CONFIG, 0, 0);
@@ -582,15 +603,16 @@ static const struct kind {
     enum feature feature;
     void (*draw)(struct drawing *);
 } kinds[] = {
-    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
-    {30, F_FAULTS, draw_read},    {20, F_ALWAYS, draw_land},  {60, F_LAG, draw_show},
-    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
-    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
-    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
-    {30, F_ENDS, draw_elsewhere}, {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
-    {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
-    {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
-    {4, F_CLOSED, draw_settings}, {8, F_BARS, draw_unbar},
+    {300, F_ALWAYS, draw_filter},  {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},     {20, F_ALWAYS, draw_land},  {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},     {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},     {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},    {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
+    {30, F_ENDS, draw_elsewhere},  {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
+    {10, F_GATES, draw_ungate},    {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
+    {8, F_CLASSES, draw_class},    {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
+    {4, F_CLOSED, draw_settings},  {8, F_BARS, draw_unbar},    {25, F_QUEUES, draw_queue},
+    {4, F_QUEUES, draw_namespace}, {12, F_QUEUES, draw_move},
 };
 
 static void draw_one(struct drawing *d)
@@ -615,7 +637,7 @@ void draw_some(struct drawing *d, uint32_t most)
         draw_one(d);
 }
 
-/* Much at once, and calm at the end. */
+/* A run with many events, and a calm phase at the end. */
 static void draw_storm(struct drawing *d)
 {
     int nodes = 2 + (int)draw(d, NODES - 2), gangs = 1 + (int)draw(d, 4);
@@ -641,11 +663,13 @@ void draw_seed(uint64_t seed, struct ops *ret)
         draw(&d, 2);
     for (int i = 0; i < F_BEYOND; i++)
         d.on[i] = chance(&d, percent[i]);
-    /* By the seed alone: the others are what they were before these came. */
+    /* Newer features depend on the seed only, so that the draws of older seeds stay the same. */
     for (int i = F_BEYOND; i < F_COUNT; i++)
         d.on[i] = (seed + 50) * (uint64_t)(i - F_BEYOND + 1) % 100 < percent[i];
     ret->n = 0;
     line(&d, OP_CONFIG, 0, 0);
+    if (d.on[F_QUEUES])
+        draw_queues(&d);
     if (d.on[F_QUIET])
         draw_quiet(&d);
     else

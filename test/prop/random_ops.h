@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_ops.h - shared by random_ops.c and random_quiet_runs.c: the features that a seed turns
- * on, and the operations that runs are made of.
+ * random_ops.h - the features that a seed turns on, and functions that draw operations. Shared by
+ * random_ops.c and random_quiet_runs.c. One `struct drawing` for each seed; no shared state.
  */
 #ifndef MUSTER_TEST_PROP_RANDOM_OPS_H
 #define MUSTER_TEST_PROP_RANDOM_OPS_H
 
 #include "test/prop/run.h"
 
-/* id, percent of the seeds that have it */
+/* id, percentage of the seeds that have the feature */
 #define FEATURES(X)                                                                                \
     X(ALWAYS, 100)                                                                                 \
     X(LAG, 50)                                                                                     \
@@ -58,7 +58,8 @@
     X(BEYOND, 15)                                                                                  \
     X(PICKY, 15)                                                                                   \
     X(SLOW, 15)                                                                                    \
-    X(UNREAD, 15)
+    X(UNREAD, 15)                                                                                  \
+    X(QUEUES, 30)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -69,44 +70,65 @@ enum feature {
 
 struct drawing {
     uint64_t random;
-    int last; /* the group that was last created or got members */
+    int last; /* the group that was created last or got members last */
     struct ops *ops;
     bool on[F_COUNT];
-    bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
+    /* which exist */
+    bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS], queue[QUEUES];
     struct op pod_spec[PODS];
     struct op node_spec[NODES];
-    struct op group_spec[GROUPS], member[GROUPS]; /* what its members look like */
+    struct op group_spec[GROUPS];
+    struct op queue_spec[QUEUES];
+    struct op member[GROUPS]; /* the template of the group's members */
 };
 
 uint32_t draw(struct drawing *d, uint32_t below);
 bool chance(struct drawing *d, uint32_t percent);
-/* One of those that are (or are not) there; -1: none. */
+/* A random index of n with there[index] == want, or -1. */
 int pick(struct drawing *d, const bool *there, int n, bool want);
-/* The group that was created last, or any; -1: none. */
+/* Often d->last, otherwise a random group; -1: there is none. */
 int pick_group(struct drawing *d);
-/* Appends the operation; the watch may be late with it, and it may share its step with the next. */
+/* Appends the operation. At random, makes the watch late for it, or joins it with the next one. */
 void add(struct drawing *d, struct op *op);
-/* The same with the attributes of its kind drawn. Nothing is done about a subject of -1. */
+/* The same for a new operation with random attributes. Does nothing if `subject` is -1 and `class`
+ * is not 0. */
 void line(struct drawing *d, enum op_kind kind, char class, int subject);
+
+/* Draws the attributes of the operation. */
+void draw_traits(struct drawing *d, struct op *op);
 
 void set_node(struct drawing *d, int n);
 void draw_gang(struct drawing *d);
 void draw_group(struct drawing *d, int g);
-/* g -1: an ordinary pod. */
+/* A pod of group g, or an ordinary pod if g is -1. */
 void draw_member(struct drawing *d, int g);
 void draw_members(struct drawing *d, int g);
 void draw_end(struct drawing *d);
 void draw_pod(struct drawing *d);
-/* The group becomes a child of another, or is none any more. */
+/* Makes the group a child of another group, or ends this. */
 void draw_kin(struct drawing *d, int g);
-/* Another scheduler binds a member, which may end before the watch shows either. */
+/* Another client binds a member. The member may end before the watch shows the Binding. */
 void draw_elsewhere(struct drawing *d);
-/* All members of a group end; then this and that about it. */
+/* All members of a group end. A few random operations on the group follow. */
 void draw_done(struct drawing *d);
-/* So many operations of any kind, at most. */
+/* Up to `most` operations of any kind. */
 void draw_some(struct drawing *d, uint32_t most);
 
-/* Rounds of short runs, each followed by calm. */
+/* ---- random_queues.c ---- */
+/* Several queues for the beginning. */
+void draw_queues(struct drawing *d);
+/* Creates, changes or deletes a queue. */
+void draw_queue(struct drawing *d);
+/* The namespace names a queue, or none. */
+void draw_namespace(struct drawing *d);
+/* A gang or a pod names another queue. */
+void draw_move(struct drawing *d);
+/* A queue with a number below `below`, usually one that exists and takes gangs. */
+int draw_name(struct drawing *d, int below);
+/* Lets the PodGroup or pod name a queue, at random, if the seed has queues. */
+void name_queue(struct drawing *d, struct op *op);
+
+/* Several short runs, each with a calm phase at its end. */
 void draw_quiet(struct drawing *d);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_quiet_runs.c - runs with few events and then calm, so that nothing wakes a pod that muster
- * forgot.
+ * random_quiet_runs.c - short runs with few events, each with a calm phase at its end. If muster
+ * forgets to wake a pod, no other event wakes it, and the run fails.
  */
 #include "test/prop/random_ops.h"
 
-/* A member as the group's are, and nothing else; -1: there are pods enough. */
+/* Adds a member exactly like the template of the group. Returns its number, or -1 if all numbers
+ * are used. */
 static int plain_member(struct drawing *d, int g)
 {
     int p = pick(d, d->pod, PODS, false);
@@ -20,7 +21,7 @@ static int plain_member(struct drawing *d, int g)
     return p;
 }
 
-/* A filter call in which the scheduler offers some of the nodes only. */
+/* A filter call that does not offer some of the nodes. */
 static void draw_refused(struct drawing *d)
 {
     struct op op = op_make(OP_FILTER, 0, 0);
@@ -41,7 +42,7 @@ static void story_gang(struct drawing *d)
     draw_some(d, 20);
 }
 
-/* Nobody asks, and the attempt ends by its timeout. */
+/* kube-scheduler makes few calls, and the attempt times out. */
 static void story_timeout(struct drawing *d)
 {
     draw_gang(d);
@@ -59,7 +60,7 @@ static void story_timeout(struct drawing *d)
     }
 }
 
-/* Others are kept out by a plan that comes to nothing. */
+/* A plan that fails keeps ordinary pods out. */
 static void story_kept_out(struct drawing *d)
 {
     draw_gang(d);
@@ -78,7 +79,7 @@ static void story_kept_out(struct drawing *d)
     }
 }
 
-/* Members are refused, and then their gang fits by a word. */
+/* Members are refused until their PodGroup is created. */
 static void story_word(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
@@ -89,7 +90,8 @@ static void story_word(struct drawing *d)
     draw_group(d, g);
 }
 
-/* A gang without any member on its way: it waits for room, has a plan, backs off, or is Done. */
+/* A gang without a member on its way: it waits for room, has a plan, is in a backoff, or is Done.
+ * Returns its group, or -1. */
 static int draw_still(struct drawing *d)
 {
     enum { WAITS, PLANNED, BACKED_OFF, DONE };
@@ -119,7 +121,7 @@ static int draw_still(struct drawing *d)
     return g;
 }
 
-/* A pod with a Binding under way comes to name another group, and hears of its result just then. */
+/* A pod is linked to another group while its Binding is in flight, in the step with the result. */
 static void story_relink(struct drawing *d)
 {
     int g = draw_still(d), p = pick(d, d->pod, PODS, false);
@@ -144,7 +146,7 @@ static void story_relink(struct drawing *d)
         line(d, OP_READ, 0, 0);
 }
 
-/* Two gangs that ask for the same, and room for one of them. */
+/* Two gangs with equal demands, which may compete for room. */
 static void story_order(struct drawing *d)
 {
     int first = (int)draw(d, GROUPS), members = 1 + (int)draw(d, 3);
@@ -165,7 +167,7 @@ static void story_order(struct drawing *d)
     line(d, OP_REBUILD, 0, 0);
 }
 
-/* A result, and more often than not none that one would wish for. */
+/* A result or a read, which often fails or is unclear. */
 static void draw_fault(struct drawing *d)
 {
     struct op op = op_make(chance(d, 80) ? OP_RESULT : OP_READ, 0, 0);
@@ -176,7 +178,7 @@ static void draw_fault(struct drawing *d)
     add(d, &op);
 }
 
-/* Members are missing again while they are hoped for, and the attempt is over. */
+/* A member is deleted. The gang waits for it as an expected member until the attempt times out. */
 static void story_expected(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
@@ -206,8 +208,8 @@ static void story_expected(struct drawing *d)
 }
 
 /*
- * A gang that commits (or was part bound by others) and another whose plan holds the rest of the
- * nodes: the scheduler knows nothing of that plan, and refuses a member its own place.
+ * A gang that commits, or that others bound in part, and a second gang whose plan reserves room on
+ * the other nodes. kube-scheduler, which does not know the plan, does not offer a slot's node.
  */
 static void story_refused(struct drawing *d)
 {
@@ -242,7 +244,8 @@ static void story_refused(struct drawing *d)
     }
 }
 
-/* A commit under way, and its PodGroup goes, changes, and comes again before the results are in. */
+/* A PodGroup is deleted, changed or created again while the Bindings of its commit are in flight.
+ */
 static void story_results(struct drawing *d)
 {
     draw_gang(d);
@@ -268,7 +271,7 @@ static void story_results(struct drawing *d)
     draw_some(d, 6);
 }
 
-/* Nobody knows how Bindings ended, and other hands bind pods there meanwhile. */
+/* Bindings have unclear results, and other clients bind pods to the same nodes. */
 static void story_unclear(struct drawing *d)
 {
     draw_gang(d);
@@ -294,8 +297,8 @@ static void story_unclear(struct drawing *d)
         draw_fault(d);
 }
 
-/* Part bound by other hands, and the rest on its way: callers go, limits pass, nodes are refused.
- */
+/* Others bind a gang in part, and kube-scheduler calls filter and bind for the rest. Calls are
+ * closed or reach their limit, and nodes are not offered. */
 static void story_recovering(struct drawing *d)
 {
     draw_gang(d);
@@ -327,7 +330,7 @@ static void story_done(struct drawing *d)
     draw_some(d, 4);
 }
 
-/* Members end, are deleted, and others come in their place. */
+/* Members end or are deleted, and new ones are created. */
 static void story_ends(struct drawing *d)
 {
     for (uint32_t i = draw(d, 8); i > 0; i--)
@@ -336,8 +339,6 @@ static void story_ends(struct drawing *d)
         draw_pod(d);
 }
 
-/* Little in a small cluster, and calm again and again: nothing happens by which a pod could be
- * woken that muster has forgotten. */
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {

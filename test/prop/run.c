@@ -3,12 +3,13 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "test/prop/digest.h"
 
-/* A run that takes longer (under sanitizers, on a busy machine) goes round in circles. */
+/* CPU time, so that a busy machine does not matter. Allows for sanitizers. */
 #define RUN_SECONDS 30
 
 void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct totals *totals,
@@ -24,6 +25,18 @@ void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct
     if (ret_digest)
         *ret_digest = digest_end(m->digest);
     model_free(m);
+}
+
+void limit_run(void)
+{
+    const struct itimerval limit = {.it_value = {.tv_sec = RUN_SECONDS}};
+    if (setitimer(ITIMER_PROF, &limit, NULL) < 0)
+        abort();
+}
+
+bool ended_by_limit(int wait_status)
+{
+    return WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGPROF;
 }
 
 /* ---- in a child ---- */
@@ -59,9 +72,9 @@ static void child(const struct ops *ops, bool twin, bool trace, int fd)
     struct totals totals = {0};
     struct ops done = {NULL, 0, 0};
     report_to = fd;
-    alarm(RUN_SECONDS);
-    if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer says of a crash is said when it is
-                                               repeated */
+    limit_run();
+    /* Hides sanitizer reports: the same run prints them again when the scenario is played. */
+    if (!freopen("/dev/null", "w", stderr))
         _exit(3);
     play(ops, twin, false, trace ? &done : NULL, &totals, NULL, report);
     _exit(0);
@@ -79,6 +92,12 @@ static size_t read_all(int fd, void *data, size_t n)
     return got;
 }
 
+bool killed_from_outside(int wait_status)
+{
+    int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 struct failure run_list(const struct ops *ops, bool twin, struct ops *trace)
 {
     int fds[2], status = 0;
@@ -94,18 +113,23 @@ struct failure run_list(const struct ops *ops, bool twin, struct ops *trace)
         child(ops, twin, trace != NULL, fds[1]);
     }
     close(fds[1]);
-    bool told = read_all(fds[0], &f, sizeof f) == sizeof f;
+    bool reported = read_all(fds[0], &f, sizeof f) == sizeof f;
     struct op op;
-    while (told && trace && read_all(fds[0], &op, sizeof op) == sizeof op)
+    while (reported && trace && read_all(fds[0], &op, sizeof op) == sizeof op)
         ops_add(trace, &op);
     close(fds[0]);
     waitpid(pid, &status, 0);
-    if (!told) {
+    if (killed_from_outside(status)) {
+        fprintf(stderr, "test_prop: the run was killed from outside (wait status %d)\n", status);
+        exit(2);
+    }
+    if (!reported) {
         f = (struct failure){.failed = !WIFEXITED(status) || WEXITSTATUS(status)};
-        bool circles = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+        bool circles = ended_by_limit(status);
         snprintf(f.tag, sizeof f.tag, "%s", circles ? "endless" : "crash");
         snprintf(f.text, sizeof f.text,
-                 circles ? "no end after %d s" : "the core crashed (status %d)",
+                 circles ? "the run did not end within %d s of CPU time"
+                         : "the core crashed (wait status %d)",
                  circles ? RUN_SECONDS : status);
     }
     return f;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - runs of operation lists: drawn from seeds, judged, and shrunk when they fail.
+ * run.h - draws lists of operations from seeds, plays them, and shrinks those that fail.
  *
- * random_ops.c makes the list of a seed. run_list() plays one in a process of its own, so that a
- * crash, an endless loop and a failed check are all the same to the caller. shrink() makes a
- * failing list small. One thread; callers own the lists.
+ * random_ops.c draws the list of a seed. run_list() plays a list in a child process, so that the
+ * caller sees a crash, an endless loop and a failed check in the same way. shrink() makes a failing
+ * list smaller. The caller owns all lists. One thread at a time.
  */
 #ifndef MUSTER_TEST_PROP_RUN_H
 #define MUSTER_TEST_PROP_RUN_H
@@ -13,25 +13,33 @@
 
 struct failure {
     bool failed;
-    int line;     /* of the operation; 0: at the end, or not known */
-    char tag[16]; /* what kind: I1, ledger, stuck, crash, … */
+    int line;     /* the number of the operation; 0: after the last one, or unknown */
+    char tag[16]; /* the kind of failure: I1, ledger, stuck, crash, … */
     char text[512];
 };
 
-/* The operations of a seed: the same for ever, as long as random_ops.c is the same. */
+/* Stores the operations of the seed in *ret. They depend only on the seed and on random_ops.c. */
 void draw_seed(uint64_t seed, struct ops *ret);
 
-/* Plays the list here; fail() must not return. `trace` (may be NULL) gets what was done, and
- * `ret_digest` (may be NULL) a number for what the core did (digest.h). */
+/* Plays the list in this process. fail() must not return. `trace` (may be NULL) gets the operations
+ * that did something, and *ret_digest (may be NULL) the digest of the run (digest.h). */
 void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct totals *totals,
           uint64_t *ret_digest, void (*fail)(struct model *, const char *, const char *));
 
-/* Plays the list in a child process. `trace` (may be NULL) gets what was done up to the failure,
- * with the names that were chosen. */
+/* Whether a signal from outside ended the child, which shows nothing about the core. */
+bool killed_from_outside(int wait_status);
+
+/* Plays the list in a child process. Exits if a signal from outside ends the child. `trace` (may be
+ * NULL) gets the operations that did something up to the failure, with the subjects that were
+ * chosen. */
 struct failure run_list(const struct ops *ops, bool twin, struct ops *trace);
 
-/* The smallest list found that fails in the same way; `ops` is replaced. Tries at most so many
- * runs. */
+/* Replaces `ops` by the smallest list found that fails in the same way, and returns its failure.
+ * `tries` is the maximum number of runs. */
 struct failure shrink(struct ops *ops, bool twin, struct failure failure, int tries);
+
+/* From now on, a run that takes too long counts as an endless loop and ends the process. */
+void limit_run(void);
+bool ended_by_limit(int wait_status);
 
 #endif

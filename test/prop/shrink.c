@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shrink.c - from a failing list to one that a person can read.
+ * shrink.c - shrinks a failing list of operations. Keeps each change after which the list still
+ * fails in the same way:
  *
- *   1. What did nothing is left out, and names that were chosen are written in.
- *   2. Pieces are left out, large ones first, as long as the list fails in the same way.
- *   3. Attributes are left out, numbers made smaller, lines taken apart.
- *   4. 2 and 3 again until nothing more goes.
+ *   1. Remove operations that did nothing, and write the chosen subjects into the others.
+ *   2. Remove runs of operations, long runs first.
+ *   3. Remove attributes, reduce numbers, and split steps.
+ *   4. Repeat 2 and 3 until no change is kept.
  */
 #include "test/prop/run.h"
 
@@ -16,7 +17,7 @@ struct hunt {
     int tries;
 };
 
-/* The same complaint, whatever the numbers in it. */
+/* Whether the two failures have the same tag and the same text, apart from numbers. */
 static bool alike(const struct failure *a, const struct failure *b)
 {
     if (strcmp(a->tag, b->tag) != 0)
@@ -32,7 +33,7 @@ static bool alike(const struct failure *a, const struct failure *b)
     }
 }
 
-/* Keeps the list when it fails as the first one did. */
+/* Plays the list, and keeps it as the best one if it fails in the same way. */
 static bool attempt(struct hunt *h, const struct ops *ops)
 {
     if (h->tries <= 0)
@@ -83,7 +84,8 @@ static bool with_line(struct hunt *h, size_t i, const struct op *op)
     return done;
 }
 
-/* Smaller numbers: half, then one less; names and sets stay what they are. */
+/* Halves a number or time as often as possible, then decrements a number. Subjects and sets stay.
+ */
 static bool smaller_value(struct hunt *h, size_t i, enum attr a)
 {
     bool any = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_prop.c - scenario files, or seeds, against the core.
+ * test_prop.c - plays scenario files or seeds against the core.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -14,26 +14,29 @@
 
 #include "test/prop/run.h"
 
-/* One seed in so many is played by two cores side by side (I7). */
+/* Every eighth seed runs two cores and compares their effects (I7). */
 #define TWIN_EVERY 8
 
 static const char usage[] =
-    "usage: test_prop FILE...              play scenarios, and tell what happens\n"
-    "       test_prop --quiet FILE...      only whether they pass\n"
-    "       test_prop [--seed N] [--runs M] [--events E] [--jobs J] [--failures K]\n"
-    "                 [--tries T] [--out DIR] [--at-least E] [--cells C]\n"
-    "                                      play seeds N to N + M - 1, or until E events; a "
-    "failing\n"
-    "                                      one is shrunk (in at most T runs) to "
-    "DIR/seed-N.scenario\n"
-    "                                      fails too with fewer than E events, or if a cell of "
-    "the\n"
-    "                                      table of states is hit less than C times\n"
-    "       ... --digests FILE             adds a line for each seed: a number for what the core\n"
-    "                                      replied to each call and wrote about each object, in\n"
-    "                                      order and without words; in any order of seeds\n"
-    "       test_prop --print --seed N     the operations of a seed\n"
-    "       test_prop --help               verbs and attributes of scenarios\n";
+    "usage: test_prop FILE...              play scenarios and print all events and effects\n"
+    "       test_prop --quiet FILE...      print only whether each scenario passes\n"
+    "       test_prop [OPTION...]          play seeds\n"
+    "         --seed N                     the first seed (default 1)\n"
+    "         --runs M                     the number of seeds (default 1)\n"
+    "         --events E                   stop after E events\n"
+    "         --jobs J                     play J seeds at a time (default 1)\n"
+    "         --failures K                 stop after K failures (default 1)\n"
+    "         --tries T                    shrink a failing seed in at most T runs (default 3000)\n"
+    "         --out DIR                    write it to DIR/seed-N.scenario\n"
+    "                                      (default build/test/prop)\n"
+    "         --at-least E                 fail if there are fewer than E events\n"
+    "         --cells C                    fail if a cell of the state table is hit fewer than C\n"
+    "                                      times\n"
+    "         --digests FILE               write one line for each seed, in any order: the seed "
+    "and\n"
+    "                                      a hash of all effects without message texts\n"
+    "       test_prop --print --seed N     print the operations of a seed\n"
+    "       test_prop --help               print the verbs and attributes of scenarios\n";
 
 /* ---- files ---- */
 
@@ -50,7 +53,7 @@ static char *read_file(const char *path)
     char block[4096];
     FILE *f = fopen(path, "r");
     if (!f) {
-        fprintf(stderr, "test_prop: %s cannot be opened\n", path);
+        fprintf(stderr, "test_prop: cannot open %s\n", path);
         exit(2);
     }
     for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;)
@@ -94,9 +97,9 @@ struct options {
     int digests; /* file descriptor, or -1 */
 };
 
-/* What a worker shares with its parent. */
+/* Memory that a worker process shares with its parent. */
 struct desk {
-    uint64_t seed; /* under way */
+    uint64_t seed; /* the current seed */
     struct failure failure;
     struct totals totals;
 };
@@ -126,7 +129,7 @@ static void work(struct desk *desk, const struct options *o, uint64_t from)
         if (o->events && desk->totals.events >= o->events / (uint64_t)o->jobs)
             break;
         desk->seed = seed;
-        alarm(30);
+        limit_run();
         draw_seed(seed, &ops);
         uint64_t digest;
         bool wanted = o->digests >= 0;
@@ -162,7 +165,7 @@ static void write_scenario(const char *path, uint64_t seed, const struct failure
     printf("  %s\n%s\n", path, buf_str(&b));
     FILE *file = fopen(path, "w");
     if (!file || fputs(buf_str(&b), file) < 0)
-        fprintf(stderr, "test_prop: %s cannot be written\n", path);
+        fprintf(stderr, "test_prop: cannot write %s\n", path);
     if (file)
         fclose(file);
 }
@@ -175,7 +178,7 @@ static void make_folder(const char *path)
         mkdir(part, 0777);
         *p = '/';
     }
-    mkdir(part, 0777); /* what cannot be made is told when the file is written */
+    mkdir(part, 0777); /* if this fails, writing the file fails and prints the error */
 }
 
 static void show_failure(const struct options *o, uint64_t seed, struct failure f)
@@ -194,16 +197,17 @@ static void show_failure(const struct options *o, uint64_t seed, struct failure 
     fflush(stdout);
 }
 
-/* A worker ended: NULL when its part is done, else its failure, told or by a crash. */
+/* The failure of a worker that ended, by a violation or a crash. NULL if it played all its seeds.
+ */
 static struct failure *failed(struct desk *desk, int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return NULL;
     if (!desk->failure.failed) {
-        bool circles = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+        bool circles = ended_by_limit(status);
         desk->failure = (struct failure){.failed = true};
         snprintf(desk->failure.tag, sizeof desk->failure.tag, "%s", circles ? "endless" : "crash");
-        snprintf(desk->failure.text, sizeof desk->failure.text, "the worker ended with status %d",
+        snprintf(desk->failure.text, sizeof desk->failure.text, "the worker ended (wait status %d)",
                  status);
     }
     return &desk->failure;
@@ -218,6 +222,8 @@ static void add_totals(struct totals *to, const struct totals *from)
     to->effects += from->effects;
     to->rebuilds += from->rebuilds;
     to->calms += from->calms;
+    to->dry_runs += from->dry_runs;
+    to->dry_fits += from->dry_fits;
     for (int k = 0; k < GANG_EV_MAX; k++)
         to->kinds[k] += from->kinds[k];
     for (int s = 0; s < GANG_STATE_MAX; s++)
@@ -226,8 +232,9 @@ static void add_totals(struct totals *to, const struct totals *from)
 }
 
 /*
- * The table of states, happenings down and states across: "!" is a cell that was hit less often
- * than wanted, "?" one that cannot happen by the table, and did. The number of these.
+ * Prints the hits of each cell of the state table, one row for each trigger. "!" marks cells with
+ * fewer than `wanted` hits, "?" marks hits in cells that the table rules out. Returns the number of
+ * marked cells.
  */
 static int tell_cells(const struct totals *t, uint64_t wanted)
 {
@@ -251,7 +258,8 @@ static int tell_cells(const struct totals *t, uint64_t wanted)
         putchar('\n');
     }
     if (bad)
-        printf("%d cells are hit less than %" PRIu64 " times (!), or cannot happen and did (?)\n",
+        printf("%d cells with fewer than %" PRIu64 " hits (!), or with hits that the state table "
+               "rules out (?)\n",
                bad, wanted);
     return bad;
 }
@@ -260,11 +268,22 @@ static void tell_totals(const struct totals *t, usec_t took)
 {
     printf("%" PRIu64 " seeds, %" PRIu64 " operations, %" PRIu64 " events in %" PRIu64
            " steps, %" PRIu64 " effects, %" PRIu64 " restarts compared, %" PRIu64
-           " times calm; %.1f s, %.0f events/s\n",
-           t->runs, t->ops, t->events, t->steps, t->effects, t->rebuilds, t->calms,
-           (double)took / 1e6, (double)t->events * 1e6 / (double)(took ? took : 1));
+           " calm phases, %" PRIu64 " dry runs of gangs, %" PRIu64
+           " of which fit; %.1f s, %.0f events/s\n",
+           t->runs, t->ops, t->events, t->steps, t->effects, t->rebuilds, t->calms, t->dry_runs,
+           t->dry_fits, (double)took / 1e6, (double)t->events * 1e6 / (double)(took ? took : 1));
     for (int k = 0; k < GANG_EV_MAX; k++)
         printf("  %-12s %" PRIu64 "\n", gang_event_name((enum gang_event_kind)k), t->kinds[k]);
+}
+
+/* Ends the workers that still run. */
+static void stop_workers(const pid_t *pids, int n)
+{
+    for (int j = 0; j < n; j++)
+        if (pids[j])
+            kill(pids[j], SIGTERM);
+    while (wait(NULL) > 0)
+        ;
 }
 
 static int play_seeds(const struct options *o)
@@ -287,6 +306,13 @@ static int play_seeds(const struct options *o)
         if (j == o->jobs)
             continue;
         running--;
+        pids[j] = 0;
+        if (killed_from_outside(status)) {
+            stop_workers(pids, o->jobs);
+            fprintf(stderr, "test_prop: a worker was killed from outside (wait status %d)\n",
+                    status);
+            exit(2);
+        }
         const struct failure *f = failed(&desks[j], status);
         if (!f)
             continue;
@@ -295,10 +321,8 @@ static int play_seeds(const struct options *o)
         if (failures < o->failures) {
             pids[j] = start(&desks[j], o, desks[j].seed + (uint64_t)o->jobs);
             running++;
-        } else { /* the others end with the seed they are at */
-            for (int k = 0; k < o->jobs; k++)
-                if (k != j)
-                    kill(pids[k], SIGTERM);
+        } else {
+            stop_workers(pids, o->jobs);
             break;
         }
     }
@@ -308,7 +332,8 @@ static int play_seeds(const struct options *o)
     tell_totals(&totals, usec_now() - began);
     int bad = failures + (o->cells ? tell_cells(&totals, o->cells) : 0);
     if (totals.events < o->at_least) {
-        printf("only %" PRIu64 " events; %" PRIu64 " are asked for\n", totals.events, o->at_least);
+        printf("only %" PRIu64 " events, but --at-least is %" PRIu64 "\n", totals.events,
+               o->at_least);
         bad++;
     }
     printf("%d failed\n", failures);
@@ -321,7 +346,7 @@ static uint64_t number(const char *text)
     char *end;
     uint64_t v = strtoull(text, &end, 10);
     if (end == text || *end) {
-        fprintf(stderr, "test_prop: \"%s\" is no number\n%s", text, usage);
+        fprintf(stderr, "test_prop: \"%s\" is not a number\n%s", text, usage);
         exit(2);
     }
     return v;

@@ -1,4 +1,4 @@
-{{/* Names of objects: the release's, with the chart's where it does not hold it. */}}
+{{/* The name of the objects: RELEASE-CHART, or RELEASE if it contains the name of the chart. */}}
 {{- define "muster.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if .Values.fullnameOverride -}}
@@ -26,19 +26,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* Of a dict with image and tag: registry/repository:tag, or …@digest. */}}
+{{/* registry/repository:tag, or …@digest, from a dict with image and tag. */}}
 {{- define "muster.image" -}}
 {{- $name := .image.repository -}}
 {{- if .image.registry -}}{{- $name = printf "%s/%s" (trimSuffix "/" .image.registry) $name -}}{{- end -}}
 {{- if .image.digest -}}{{ $name }}@{{ .image.digest }}{{- else -}}{{ $name }}:{{ .tag }}{{- end -}}
 {{- end }}
 
-{{/* The cluster's version as Kubernetes publishes it: "v1.33.4" of "v1.33.4-gke.1036000". */}}
+{{/* The version of the cluster as in Kubernetes releases: "v1.33.4" for "v1.33.4-gke.1036000". */}}
 {{- define "muster.schedulerTag" -}}
 {{- default (regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version) .Values.scheduler.image.tag -}}
 {{- end }}
 
-{{/* From 1.32 on kube-scheduler has /livez and /readyz; /healthz will go. */}}
+{{/* kube-scheduler 1.32 and newer have /livez and /readyz. Older versions have only /healthz. */}}
 {{- define "muster.schedulerProbe" -}}
 {{- $tag := include "muster.schedulerTag" .root -}}
 {{- $older := false -}}
@@ -48,7 +48,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- ternary "/healthz" .path $older -}}
 {{- end }}
 
-{{/* Where the verbs are served; kube-scheduler in the same pod asks there. */}}
+{{/* The address of the extender port, which the kube-scheduler in the same pod calls. */}}
 {{- define "muster.listen" -}}
 {{- default "127.0.0.1:9910" .Values.config.listen -}}
 {{- end }}
@@ -64,24 +64,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* muster's configuration file. */}}
 {{- define "muster.config" -}}
 {{- if hasKey .Values.config "kubeconfig" -}}
-{{- fail "config.kubeconfig: in its pod muster uses the pod's service account; take it out" -}}
+{{- fail "config.kubeconfig: muster uses the service account of its pod; remove config.kubeconfig" -}}
 {{- end -}}
 {{- if hasKey .Values.config "gates" -}}
-{{- fail "config.gates is written by the chart, from the value gates; take it out" -}}
+{{- fail "config.gates is written by the chart from the value gates; remove config.gates and set gates" -}}
 {{- end -}}
 {{- $gates := pick (.Values.gates | default dict) "enabled" "showToAutoscaler" -}}
 {{- $here := dict "gates" $gates "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "kubeSchedulerConfig" "/etc/muster/scheduler.yaml" "schedulerNames" .Values.scheduler.profiles "podGroupSchedulers" .Values.scheduler.profiles -}}
 {{- toYaml (mergeOverwrite $here (deepCopy .Values.config)) -}}
 {{- end }}
 
-{{/* What `muster scheduler-config` prints for these settings and profiles; then scheduler.config. */}}
+{{/* The output of `muster scheduler-config` for these settings and profiles, and then scheduler.config. */}}
 {{- define "muster.kubeSchedulerConfig" -}}
 {{- if has "default-scheduler" .Values.scheduler.profiles -}}
-{{- fail "scheduler.profiles: default-scheduler is the name of the cluster's own scheduler, and two schedulers would bind the same pods; take it out, and see docs/install.md for running muster with the cluster's own scheduler" -}}
+{{- fail "scheduler.profiles: default-scheduler is the name of the cluster's own scheduler, and two schedulers would bind the same pods; remove it, or see docs/install.md for how to run muster with the cluster's own scheduler" -}}
 {{- end -}}
 {{- range list "apiVersion" "kind" "extenders" "profiles" "leaderElection" -}}
 {{- if hasKey $.Values.scheduler.config . -}}
-{{- fail (printf "scheduler.config.%s is written by the chart (scheduler.profiles, scheduler.leaderElect); take it out" .) -}}
+{{- fail (printf "scheduler.config.%s is written by the chart (scheduler.profiles, scheduler.leaderElect); remove it" .) -}}
 {{- end -}}
 {{- end -}}
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -105,7 +105,7 @@ profiles:
 {{- end }}
 {{- end }}
 
-{{/* What both containers may do: nothing but to run. */}}
+{{/* The security context of both containers. */}}
 {{- define "muster.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -113,7 +113,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Where a pod may name its PodGroup, as in workload/podgroup_wanted.c; a test compares them. */}}
+{{/* The keys that link a pod to its PodGroup, as in workload/podgroup_wanted.c. A test compares the lists. */}}
 {{- define "muster.links.annotations" -}}
 - pod-group-name
 - scheduling.run.ai/pod-group
@@ -128,8 +128,8 @@ capabilities:
 - pod-group.scheduling.sigs.k8s.io/name
 {{- end }}
 
-{{/* CEL: muster creates a PodGroup for the pod, as far as the pod alone says it (docs/workloads.md). Of
-the settings. Whoever is gated for nothing is let go by muster. */}}
+{{/* A CEL expression from the settings: whether muster creates a PodGroup for the pod, as far as the pod alone
+shows it (docs/workloads.md). muster removes the gate again if the pod does not need it. */}}
 {{- define "muster.asksForPodGroup" -}}
 {{- $inOurs := list -}}
 {{- with dig "podGroupNamespaces" list . -}}

@@ -10,53 +10,56 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// backlog is the experiment of gangs that cannot be placed and wait, while others come and are placed
-// at once. A waiting member alone would have a place, so kube-scheduler's own filters let it through
-// and muster is asked about it, each time anything happens in the cluster: the worst kind of backlog.
+// backlog is the experiment in which some gangs cannot be placed and wait while others come and are
+// placed at once. A waiting member alone would fit, so it passes kube-scheduler's own filters, and
+// muster's filter is called for it whenever anything happens in the cluster. This is the worst kind
+// of backlog.
 type backlog struct {
 	name, what, how, key string
 	setup                setup
-	gate                 string // what the members are created with; ""
+	gate                 string // the scheduling gate of new members; ""
 }
 
 const (
 	backlogGangs  = 1250
 	streamGangs   = 125
 	streamMembers = 8
-	// scarce is what the waiting ones want: seven nodes have one each, a gang needs eight.
+	// scarce is the resource of the waiting gangs: seven nodes have one each, and a gang needs
+	// eight.
 	scarce = "example.com/scarce"
-	// streamLimit bounds a stream: what is not bound then does not count.
+	// streamLimit limits the time of a stream. Pods that are not bound by then do not count.
 	streamLimit = time.Minute
 )
 
-const howOpen = "1,000 nodes. 10,000 pods wait in 1,250 gangs of 8: each alone would have a place on one of seven nodes, so " +
-	"kube-scheduler's own filters let every one of them pass and muster is asked, each time that anything happens in the cluster. " +
-	"Beside them 125 gangs of 8 are created at once; the time runs from the first creation to the last binding."
+const howOpen = "1,000 nodes. 10,000 pods wait in 1,250 gangs of 8. Each of these pods alone would fit on one of seven nodes, " +
+	"so kube-scheduler's own filters pass it, and kube-scheduler calls muster for it at each event in the " +
+	"cluster. Meanwhile, 125 gangs of 8 are created at once. The time runs from the first creation to the last " +
+	"Binding."
 
 var openBacklog = backlog{
-	name: "backlog", what: "1,250 waiting gangs beside a stream of 125 gangs of 8", how: howOpen,
+	name: "backlog", what: "A stream of 125 gangs of 8, with 1,250 waiting gangs", how: howOpen,
 	key: "P07 open", setup: setup{name: "open", muster: map[string]any{}},
 }
 
 var patientBacklog = backlog{
-	name: "backlog-patient", what: "The same backlog, not gated, with longer backoffs",
-	how: "kube-scheduler has podInitialBackoffSeconds 10 and podMaxBackoffSeconds 60, with and without the backlog: what docs/gates.md " +
-		"says to those who cannot use gates.",
+	name: "backlog-patient", what: "The same backlog without gates, with longer backoffs",
+	how: "kube-scheduler has podInitialBackoffSeconds: 10 and podMaxBackoffSeconds: 60, with and without the backlog. " +
+		"docs/gates.md recommends this if you cannot use gates.",
 	key: "P07 patient", setup: setup{name: "patient", muster: map[string]any{}, initialBackoff: 10, maxBackoff: 60},
 }
 
 var gatedBacklog = backlog{
 	name: "backlog-gated", what: "The same backlog, gated",
-	how: "All pods are created with muster's scheduling gate, those of the stream too, with and without the backlog; muster lifts it " +
-		"when a gang has a plan. kube-scheduler has the one profile that is used: it compares each event with each gated pod once " +
-		"for each profile.",
+	how: "All pods are created with muster's scheduling gate, with and without the backlog. muster removes the gate " +
+		"when a gang has a plan. kube-scheduler has only the profile that is used, because it compares each event " +
+		"with each gated pod once for each profile.",
 	key: "P07 gated", gate: "muster.dev/plan",
 	setup: setup{name: "gates", muster: gatesOn, profiles: []string{"default-scheduler"}},
 }
 
 var gatedProfiles = backlog{
 	name: "backlog-gated-profiles", what: "The same backlog, gated, with four profiles",
-	how: "As before, with the four profiles that `muster scheduler-config` prints, of which one is used.",
+	how: "As before, with the four profiles that `muster scheduler-config` prints. Only one of them is used.",
 	key: "P07 gated profiles", gate: "muster.dev/plan", setup: setup{name: "gates", muster: gatesOn},
 }
 
@@ -76,7 +79,7 @@ func (l backlog) measure(t testbed.TB, options Options) Outcome {
 	})
 	m := b.startMuster(l.setup)
 	scheduler := b.startScheduler(l.setup, m)
-	l.stream(b, m, scheduler, (gangs+4)/5) // warms up
+	l.stream(b, m, scheduler, (gangs+4)/5) // warm-up
 	var without, with []streamed
 	run := func(name string, n int, to *[]streamed) {
 		for range n {
@@ -86,7 +89,7 @@ func (l backlog) measure(t testbed.TB, options Options) Outcome {
 				seconds(r.scheduler), seconds(r.muster))
 		}
 	}
-	// The backlog is made once, in the middle: a machine that slows down slows both sides.
+	// The backlog is created once, in the middle: a machine that slows down slows both sides.
 	before := (options.Turns + 1) / 2
 	run("no backlog", before, &without)
 	ns := b.space()
@@ -94,7 +97,7 @@ func (l backlog) measure(t testbed.TB, options Options) Outcome {
 	b.addGangs(ns, waiting, streamMembers, testbed.Amounts{scarce: "1"}, l.change())
 	b.settle(m)
 	fmt.Printf("  %d gangs wait, after %.0f s\n", waiting, time.Since(begin).Seconds())
-	run("beside a backlog", options.Turns, &with)
+	run("with a backlog", options.Turns, &with)
 	b.clear(ns)
 	b.settle(m)
 	run("no backlog", options.Turns-before, &without)
@@ -106,13 +109,13 @@ func (l backlog) measure(t testbed.TB, options Options) Outcome {
 		x, y := with[turn], without[turn]
 		all = append(all, rated{x.rate / y.rate, number(x.rate) + " pods/s", number(y.rate) + " pods/s"})
 		table.Rows = append(table.Rows, y.row(fmt.Sprintf("no backlog, turn %d", turn+1)),
-			x.row(fmt.Sprintf("beside a backlog, turn %d", turn+1)))
+			x.row(fmt.Sprintf("with a backlog, turn %d", turn+1)))
 	}
 	v.take(all)
 	return Outcome{Values: []Value{v}, Tables: []Table{table}}
 }
 
-// change is made to all pods.
+// change is a change to all pods.
 func (l backlog) change() func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		if l.gate != "" {
@@ -121,10 +124,10 @@ func (l backlog) change() func(*corev1.Pod) {
 	}
 }
 
-// streamed is what a stream of gangs gave.
+// streamed is the result of a stream of gangs.
 type streamed struct {
-	rate              float64 // pods/s, first created to last bound
-	calls             int     // of filter
+	rate              float64 // pods per second, from the first creation to the last binding
+	calls             int     // number of filter calls
 	scheduler, muster time.Duration
 }
 
@@ -163,8 +166,8 @@ func filterCalls(t testbed.TB, m *testbed.Muster) int {
 	return int(m.Metrics(t).Sum("muster_extender_requests_total", `verb="filter"`))
 }
 
-// settle waits until the scheduler has not asked about any pod for two seconds, but no longer than
-// so long: it may never rest.
+// settle waits until the scheduler has made no filter call for two seconds, but only for a limited
+// time, because it may never stop.
 func (b *bed) settle(m *testbed.Muster) {
 	// 10,000 tries take up to 12 ms each on a slow machine.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -11,39 +11,39 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// placing is the experiment of most figures: groups and pods are created while the scheduler is
-// down, so that their creation is not measured; the time runs from the scheduler's start to the last
-// binding. The stock scheduler gets the same objects, whose links nobody reads.
+// placing is the experiment of most figures. PodGroups and pods are created while the scheduler is
+// down, so that their creation is not measured. The time runs from the start of the scheduler to
+// the last binding. The stock scheduler gets the same objects and ignores the links.
 type placing struct {
 	name, what            string
 	nodes, gangs, members int
 	comparisons           []comparison
 }
 
-// comparison makes one figure from the runs of two set-ups in the same turn.
+// comparison computes one figure from the runs of two set-ups in the same turn.
 type comparison struct {
 	key        string
 	ours, base setup
 	rate       func(ours, base run, p placing) rated
 }
 
-// rated is a figure and what stands on both sides of it.
+// rated is a figure and the values on both sides of it.
 type rated struct {
 	ratio      float64
 	ours, base string
 }
 
-// run is what one set-up did in its turn.
+// run is the result of one set-up in its turn.
 type run struct {
-	makespan    time.Duration // scheduler's start to last binding
+	makespan    time.Duration // from the scheduler's start to the last binding
 	firstToLast time.Duration
-	worstSpread time.Duration            // first to last binding inside a gang
-	moments     []time.Duration          // of the bindings, from the scheduler's start
+	worstSpread time.Duration            // from the first to the last binding of a gang
+	moments     []time.Duration          // times of the bindings, from the scheduler's start
 	usage       map[string]testbed.Usage // of each program, from the scheduler's start
-	whole       map[string]testbed.Usage // the same from the program's own start
+	whole       map[string]testbed.Usage // the same, from the program's own start
 	writes      []testbed.Write          // to the API, by verb and resource
 	reply       rated                    // of bind, see bindReply
-	events      map[string]int           // made, by the kind they are about
+	events      map[string]int           // number of events, by the kind of their object
 }
 
 var placing5000 = placing{
@@ -73,8 +73,9 @@ var placing1000 = placing{
 	},
 }
 
-const placingHow = "PodGroups and pods are created while the scheduler is down; the time runs from its start to the last binding that a watch " +
-	"shows. muster runs before. All set-ups have the same objects; the stock scheduler reads no PodGroup and places the same pods one by one."
+const placingHow = "PodGroups and pods are created while kube-scheduler is down and muster runs. The makespan is the time from " +
+	"the start of kube-scheduler until a watch shows the last Binding. All set-ups have the same objects. The " +
+	"stock scheduler does not read PodGroups: it places the same pods one by one."
 
 func (p placing) experiment() experiment {
 	var keys []string
@@ -101,7 +102,7 @@ func (p placing) measure(t testbed.TB, options Options) Outcome {
 	b := newBed(t, options, p.nodes, nil)
 	runs := map[string][]run{}
 	for turn := range options.Turns {
-		// Nobody is always first.
+		// No set-up is always first.
 		for i := range setups {
 			s := setups[(i+turn)%len(setups)]
 			r := b.place(s, p)
@@ -124,8 +125,8 @@ func (b *bed) place(s setup, p placing) run {
 	}
 	b.addGangs(ns, p.gangs, p.members, testbed.GPUs(1))
 	if m != nil && testbed.InGate() {
-		// What muster tells of a gang while its members are created depends on how long that takes, and so
-		// on the machine: here it counts from there on.
+		// What muster writes about a gang while its members are created depends on how long that
+		// takes, and so on the machine. The count starts after that.
 		b.told(m)
 		metricsBefore = b.Metrics(b.t)
 	}
@@ -143,7 +144,8 @@ func (b *bed) place(s setup, p placing) run {
 	bound := seen.wait(p.pods(), 2*time.Minute)
 	seen.stop()
 	detach()
-	// Events and statuses follow the bindings, muster's after the last of a burst: they are part of what it costs.
+	// Events and statuses follow the bindings, muster's after the last binding of a burst. They are
+	// part of the cost.
 	time.Sleep(time.Second)
 	if m != nil {
 		b.told(m)
@@ -160,7 +162,7 @@ func (b *bed) place(s setup, p placing) run {
 	r.writes = slices.DeleteFunc(after.Writes(metricsBefore), ownWrite)
 	r.events = b.countEvents(ns)
 	b.checkPlaced(ns, p)
-	watched["kube-scheduler"].Kill() // asked to end, it says that it has lost its lease, and fails
+	watched["kube-scheduler"].Kill() // after SIGTERM it would report a lost lease and fail
 	if m != nil {
 		r.reply = bindReply(m.Metrics(b.t), metricsBefore, after)
 		m.Stop(b.t)
@@ -169,18 +171,18 @@ func (b *bed) place(s setup, p placing) run {
 	return r
 }
 
-// told waits until muster has written all that it has to say.
+// told waits until muster has sent all its writes.
 func (b *bed) told(m *testbed.Muster) {
 	b.t.Helper()
 	testbed.Within(b.t, time.Minute, "muster has written all", func() error {
 		if left := m.Metrics(b.t).Sum("muster_api_queue_length"); left > 0 {
-			return fmt.Errorf("%v writes wait", left)
+			return fmt.Errorf("%v writes are waiting", left)
 		}
 		return nil
 	})
 }
 
-// ownWrite says that the bench itself makes such writes: the objects, and the tokens of accounts.
+// ownWrite says whether the bench itself makes such writes: objects, and tokens of accounts.
 func ownWrite(w testbed.Write) bool {
 	return w.Verb == "POST" && slices.Contains([]string{"pods", "podgroups", "serviceaccounts/token", "namespaces",
 		"serviceaccounts", "clusterroles", "clusterrolebindings"}, w.Resource)
@@ -200,7 +202,7 @@ func timesOf(bound []binding, begin time.Time) run {
 	return r
 }
 
-// countEvents counts the events of a namespace by the kind they are about.
+// countEvents counts the events of a namespace by the kind of their object.
 func (b *bed) countEvents(ns string) map[string]int {
 	ctx, cancel := soon()
 	defer cancel()
@@ -215,8 +217,8 @@ func (b *bed) countEvents(ns string) map[string]int {
 	return counts
 }
 
-// checkPlaced fails unless every pod is bound, once, and no node has more than its GPUs: a fast
-// figure of a wrong placement is none.
+// checkPlaced fails unless every pod is bound and no node has more than its GPUs, because a figure
+// of a wrong placement is worthless.
 func (b *bed) checkPlaced(ns string, p placing) {
 	b.t.Helper()
 	onNode := map[string]int64{}
@@ -231,7 +233,7 @@ func (b *bed) checkPlaced(ns string, p placing) {
 		}
 	}
 	if len(pods) != p.pods() {
-		b.t.Errorf("%d pods in %s, %d were created", len(pods), ns, p.pods())
+		b.t.Errorf("there are %d pods in %s, but %d were created", len(pods), ns, p.pods())
 	}
 }
 
@@ -246,8 +248,8 @@ func ownCPU(ours, _ run, _ placing) rated {
 	return rated{own.Seconds() / scheduler.Seconds(), seconds(own) + " s", seconds(scheduler) + " s"}
 }
 
-// togetherCPU counts from kube-scheduler's start, like the makespan; what muster needs before that, while
-// the pods are created, is part of ownCPU.
+// togetherCPU counts from the start of kube-scheduler, like the makespan. The CPU time that muster
+// needs before that, while the pods are created, is part of ownCPU.
 func togetherCPU(ours, base run, _ placing) rated {
 	scheduler, own := ours.usage["kube-scheduler"].CPU, ours.usage["muster"].CPU
 	alone := base.usage["kube-scheduler"].CPU
@@ -259,9 +261,9 @@ func spread(ours, _ run, _ placing) rated {
 	return rated{ours.worstSpread.Seconds() / ours.makespan.Seconds(), seconds(ours.worstSpread) + " s", seconds(ours.makespan) + " s"}
 }
 
-// bindReply is the mean time from the API server's answer to a Binding until the reply to the
-// scheduler is on its way (muster's metrics), beside the mean time that the API server itself took for
-// a Binding (its own metrics, less those before the turn).
+// bindReply is the mean time from the API server's answer to a Binding until muster sends the reply
+// to the scheduler (muster's metrics), compared with the mean time of a Binding in the API server
+// (its own metrics, since the start of the turn).
 func bindReply(m, before, after testbed.Metrics) rated {
 	own := m.Sum("muster_bind_reply_seconds_sum") / m.Sum("muster_bind_reply_seconds_count")
 	took := func(what string) float64 {
@@ -273,7 +275,7 @@ func bindReply(m, before, after testbed.Metrics) rated {
 	return rated{own / server, number(own*1000) + " ms", number(server*1000) + " ms"}
 }
 
-// ofGangs are the writes that are about PodGroups; all others are about pods.
+// ofGangs are the writes about PodGroups; all others are about pods.
 func (r run) ofGangs() (pods, gangs int) {
 	for _, w := range r.writes {
 		if w.Resource == "podgroups" || w.Resource == "podgroups/status" {
@@ -295,7 +297,7 @@ func writesPerGang(ours, _ run, p placing) rated {
 	return rated{float64(n) / float64(p.gangs), fmt.Sprint(n), fmt.Sprintf("%d gangs", p.gangs)}
 }
 
-// ---- what is kept ----
+// ---- the stored outcome ----
 
 func (p placing) outcome(options Options, setups []setup, runs map[string][]run) Outcome {
 	var o Outcome
@@ -316,7 +318,7 @@ func (p placing) outcome(options Options, setups []setup, runs map[string][]run)
 	return o
 }
 
-// middle is what stood on both sides in the turn that gave the median.
+// middle is the pair of values in the turn with the median.
 func middle(all []rated) (ours, base string) {
 	var ratios []float64
 	for _, each := range all {
@@ -331,7 +333,7 @@ func middle(all []rated) (ours, base string) {
 	return "", ""
 }
 
-// of is the median of something over the runs of a set-up.
+// of is the median of a value over the runs of a set-up.
 func of[T int | int64 | float64 | time.Duration](runs []run, what func(run) T) T {
 	var values []T
 	for _, r := range runs {
@@ -427,7 +429,7 @@ func (p placing) writes(setups []setup, runs map[string][]run) Table {
 	return table
 }
 
-// charts draw how the bindings come in.
+// charts draw the bindings over time.
 func (p placing) charts(setups []setup, runs map[string][]run) []Chart {
 	chart := Chart{Name: p.name, Title: p.what + ": bindings over time", X: "seconds since the scheduler's start", Y: "pods bound"}
 	for _, s := range setups {

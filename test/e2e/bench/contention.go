@@ -7,20 +7,21 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// contention is the scenario of C01; each round has a control plane of its own, with KWOK, since its
+// contention is the scenario of C01. Each round has its own control plane with KWOK, because its
 // pods run and end.
 var contention = experiment{
 	name: "contention", what: "24 gangs of 8 pods of 4 GPUs on 128 GPUs, 2 s of work each",
-	how: "The scenario of C01: members are created interleaved, one after the other, KWOK runs and ends the pods. The ideal " +
-		"is played first on the same control plane, with equal pods and without a scheduler: whenever there is room for the " +
-		"next gang the test bed binds all its members at once. Beside muster, with and without gates and with the express " +
-		"lane, stand kube-scheduler's own gangs (GangScheduling, alpha), without muster.",
+	how: "This is the scenario of the test `TestC01_GangsInWaves`. The members are created in an order that interleaves " +
+		"the gangs, and KWOK runs and ends the pods. " +
+		"The ideal runs first, on the same control plane and with equal pods, but without a scheduler: when there is " +
+		"room for the next gang, the test bed binds all its members at once. For comparison, the last set-up has " +
+		"kube-scheduler's own gangs (GangScheduling, alpha) and no muster.",
 	keys: contentionKeys, run: measureContention,
 }
 
 var contentionKeys = []string{"P09", "P09 gated", "P09 express"}
 
-// contenders take turns; what has no promise is measured when all others are.
+// contenders take turns. Those without a promise are measured last.
 var contenders = []struct {
 	key, name string
 	mode      testbed.WaveMode
@@ -34,7 +35,7 @@ var contenders = []struct {
 func measureContention(t testbed.TB, options Options) Outcome {
 	whole := !slices.ContainsFunc(contentionKeys, func(key string) bool { return !options.wants(key) })
 	all := map[string][]rated{}
-	table := Table{Title: "24 gangs in six waves", Columns: []string{"", "makespan, s", "the ideal, s", "ratio"}}
+	table := Table{Title: "24 gangs in six waves", Columns: []string{"", "makespan, s", "ideal, s", "ratio"}}
 	for turn := range options.Turns {
 		for _, each := range contenders {
 			if !options.wants(each.key) && !(whole && each.key == "") {

@@ -17,15 +17,15 @@ import (
 // setup is one way to schedule.
 type setup struct {
 	name string
-	// muster's settings; nil is the stock scheduler, without any extender.
+	// The settings of muster; nil: the stock scheduler without an extender.
 	muster map[string]any
 	// express opens the express lane.
 	express bool
-	// percentage is percentageOfNodesToScore; 0 leaves it to the scheduler.
+	// percentage is percentageOfNodesToScore; 0: the scheduler's default.
 	percentage int
-	// initialBackoff and maxBackoff, in seconds, are the scheduler's for each pod; 0 leaves them to it.
+	// initialBackoff and maxBackoff of the scheduler, in seconds; 0: its defaults.
 	initialBackoff, maxBackoff int
-	// profiles are the scheduler's; none: those that muster's documentation has.
+	// profiles of the scheduler; none: those in muster's documentation.
 	profiles []string
 }
 
@@ -38,18 +38,19 @@ var (
 	withExpress   = setup{name: "muster, express", muster: map[string]any{}, express: true}
 )
 
-// bed is the control plane of an experiment. Nothing but etcd, kube-apiserver and what is measured
-// runs on it: no controllers, no KWOK.
+// bed is the control plane of an experiment. Only etcd, kube-apiserver and the measured programs
+// run on it: no controllers, no KWOK.
 type bed struct {
 	*testbed.Cluster
 	t       testbed.TB
 	options Options
 	spaces  int // namespaces so far
-	// attach is called before the scheduler starts, what it returns after the last binding.
+	// attach is called before the scheduler starts; the function that it returns is called after
+	// the last binding.
 	attach func(*testbed.Muster) (detach func())
 }
 
-// newBed starts a control plane with fake nodes, which may have more than their 8 GPUs.
+// newBed starts a control plane with fake nodes of at least 8 GPUs.
 func newBed(t testbed.TB, options Options, nodes int, more func(node int) testbed.Amounts) *bed {
 	t.Helper()
 	b := &bed{t: t, options: options, Cluster: testbed.StartCluster(t, testbed.Options{
@@ -69,7 +70,7 @@ func newBed(t testbed.TB, options Options, nodes int, more func(node int) testbe
 
 func nodeName(i int) string { return fmt.Sprintf("n%05d", i) }
 
-// space makes a namespace for one turn.
+// space creates a namespace for one turn.
 func (b *bed) space() string {
 	b.spaces++
 	name := fmt.Sprintf("turn-%d", b.spaces)
@@ -77,7 +78,8 @@ func (b *bed) space() string {
 	return name
 }
 
-// startMuster starts the release build with the set-up's settings; nil for the stock scheduler.
+// startMuster starts the release build with the settings of the set-up; nil for the stock
+// scheduler.
 func (b *bed) startMuster(s setup) *testbed.Muster {
 	if s.muster == nil {
 		return nil
@@ -124,14 +126,13 @@ func (b *bed) pods(ns string) []corev1.Pod {
 	return list.Items
 }
 
-// binding is when the watch showed a pod with a node.
+// binding is the time at which the watch showed a pod with a node.
 type binding struct {
 	pod, gang, node string
 	at              time.Time
 }
 
-// bindings watches the pods of a namespace that have a node, and nothing else: each of them is one
-// event.
+// bindings watches only the pods of a namespace that have a node. Each of them is one event.
 type bindings struct {
 	t    testbed.TB
 	ns   string
@@ -160,7 +161,7 @@ func (b *bed) watch(ns string) *bindings {
 			}
 		})
 		if err != nil {
-			b.t.Errorf("watch of %s: %v", ns, err) // what came meanwhile is lost
+			b.t.Errorf("watch of %s: %v", ns, err) // events in between are lost
 		}
 	}()
 	return w
@@ -174,7 +175,7 @@ func (w *bindings) note(each binding) {
 	w.more = make(chan struct{})
 }
 
-// wait returns the bindings when there are so many.
+// wait returns the bindings when there are n.
 func (w *bindings) wait(n int, limit time.Duration) []binding {
 	all := w.until(n, limit)
 	if len(all) < n {
@@ -183,7 +184,7 @@ func (w *bindings) wait(n int, limit time.Duration) []binding {
 	return all
 }
 
-// until returns the bindings when there are so many, or those that there are when the time is over.
+// until returns the bindings when there are n, or those so far when the time is over.
 func (w *bindings) until(n int, limit time.Duration) []binding {
 	timeout := time.After(limit)
 	for {

@@ -8,12 +8,14 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// thousand: one gang of 1,000 on 1,000 nodes, beside what the API server alone needs for 1,000
-// bindings (nothing else runs then), and beside the stock scheduler with 1,000 single pods.
+// thousand: one gang of 1,000 on 1,000 nodes, compared with the time that the API server alone
+// needs for 1,000 bindings (without other load), and with the stock scheduler and 1,000 single
+// pods.
 var thousand = experiment{
 	name: "thousand", what: "1,000 nodes, one gang of 1,000",
-	how: "The API server alone is the best of 16, 32 and 64 client-go calls at a time, each time 1,000 bindings, while nothing else runs. Then " +
-		"muster with a gang of 1,000, and the stock scheduler with 1,000 single pods; both are warm.",
+	how: "The row for the API server alone is the best of three measurements, with 16, 32 and 64 parallel client-go " +
+		"calls. Each measurement sends 1,000 Bindings while nothing else runs. Then muster places a gang of 1,000, and the stock scheduler places 1,000 " +
+		"single pods. Both are warm.",
 	keys: []string{"P12 together", "P12 all"}, run: measureThousand,
 }
 
@@ -55,13 +57,13 @@ func measureThousand(t testbed.TB, options Options) Outcome {
 	return Outcome{Values: []Value{together, whole}, Tables: []Table{table}}
 }
 
-// turnOfMany is how long many bindings took.
+// turnOfMany is how long the bindings took.
 type turnOfMany struct {
 	name            string
-	together, whole time.Duration // first to last; last pod created to last
+	together, whole time.Duration // first to last binding; creation of the last pod to last binding
 }
 
-// bindAlone is the best of so many calls at a time.
+// bindAlone is the best of several numbers of parallel calls.
 func (b *bed) bindAlone(n int) turnOfMany {
 	var all []turnOfMany
 	for _, parallel := range []int{16, 32, 64} {
@@ -78,11 +80,11 @@ func (b *bed) bindAlone(n int) turnOfMany {
 	return slices.MinFunc(all, func(x, y turnOfMany) int { return int(x.together - y.together) })
 }
 
-// placeMany is one gang of n for muster, n single pods for the stock scheduler.
+// placeMany is one gang of n for muster, or n single pods for the stock scheduler.
 func (b *bed) placeMany(s setup, n int) turnOfMany {
 	m := b.startMuster(s)
 	scheduler := b.startScheduler(s, m)
-	// Connections are open and programs warm before it counts.
+	// Open the connections and warm up the programs before the measurement.
 	b.placeGang(s, 8)
 	bound, created := b.placeGang(s, n)
 	scheduler.Kill()

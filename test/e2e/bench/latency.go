@@ -7,13 +7,14 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// latency: one gang of 8 after the other on a warm cluster of 1,000 nodes; from the answer to the
-// creation of the last pod to the moment when the watch has shown all of them bound. The eight are
-// created at once, as controllers do.
+// latency: one gang of 8 after the other on a warm cluster of 1,000 nodes. The time runs from the
+// answer to the creation of the last pod until the watch has shown all of them bound. The eight
+// pods are created at once, as controllers do.
 var latency = experiment{
 	name: "latency", what: "1,000 nodes, one gang of 8 at a time",
-	how: "Members are created at once, as controllers do; the time runs from the answer to the last creation to the moment " +
-		"when a watch has shown all eight bound. 5 gangs warm up, then 40 count, one after the other.",
+	how: "Members are created at once, as a controller does. The time runs from the answer to the last creation until " +
+		"a watch has shown all eight members bound. After 5 gangs to warm up, 40 gangs are measured, one after the " +
+		"other.",
 	keys: []string{"P08"}, run: measureLatency,
 }
 
@@ -26,7 +27,7 @@ const (
 func measureLatency(t testbed.TB, options Options) Outcome {
 	b := newBed(t, options, 1000/options.Scale, nil)
 	v := Value{Key: "P08"}
-	table := Table{Title: fmt.Sprintf("last pod of a gang of 8 created to all bound, %d gangs, ms", latencyGangs),
+	table := Table{Title: fmt.Sprintf("ms from the creation of the last pod until all 8 are bound, %d gangs", latencyGangs),
 		Columns: []string{"", "p50", "p95", "longest"}}
 	var all []rated
 	for turn := range options.Turns {
@@ -47,7 +48,7 @@ func measureLatency(t testbed.TB, options Options) Outcome {
 	return Outcome{Values: []Value{v}, Tables: []Table{table}}
 }
 
-// latencies is one turn of a set-up.
+// latencies are the latencies in one turn of a set-up.
 func (b *bed) latencies(s setup) []time.Duration {
 	m := b.startMuster(s)
 	scheduler := b.startScheduler(s, m)
@@ -60,7 +61,7 @@ func (b *bed) latencies(s setup) []time.Duration {
 		created := time.Now()
 		bound := seen.wait((i+1)*latencyMembers, time.Minute)
 		if i >= latencyWarmUp {
-			// All may be bound before the last answer has come.
+			// All pods may be bound before the last answer has arrived.
 			each = append(each, max(0, bound[len(bound)-1].at.Sub(created)))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Outcome is what an experiment has measured, as it is kept.
+// Outcome is the result of an experiment, as it is stored.
 type Outcome struct {
 	Experiment string
 	Values     []Value
@@ -29,7 +29,7 @@ type Outcome struct {
 	Config  map[string]any `json:",omitempty"`
 }
 
-// Value is a figure: the median of what each turn gave, and what stood on both sides.
+// Value is a figure: the median of the turns, and the values on both sides.
 type Value struct {
 	Key  string
 	Each []float64
@@ -40,7 +40,7 @@ type Value struct {
 // Median is the figure itself.
 func (v Value) Median() float64 { return Median(v.Each) }
 
-// take fills in a figure from what each turn gave.
+// take computes a figure from the values of the turns.
 func (v *Value) take(all []rated) {
 	for _, each := range all {
 		v.Each = append(v.Each, each.ratio)
@@ -48,14 +48,14 @@ func (v *Value) take(all []rated) {
 	v.Ours, v.Base = middle(all)
 }
 
-// Table has what the figures were made from, in absolute values.
+// Table has the absolute values behind the figures.
 type Table struct {
 	Title   string
 	Columns []string
 	Rows    [][]string
 }
 
-// Median is the middle one of the values, 0 of none.
+// Median is the middle value, or 0 without values.
 func Median[T int | int64 | float64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {
@@ -64,14 +64,14 @@ func Median[T int | int64 | float64 | time.Duration](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// quantile is the value that so much of all is not above: 0.95 of them.
+// quantile is the value that is at least as large as this part of all values, such as 0.95.
 func quantile(values []time.Duration, q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	at := int(q*float64(len(sorted))+0.999999) - 1
 	return sorted[min(max(at, 0), len(sorted)-1)]
 }
 
-// stamp notes when, where and with what it was measured.
+// stamp stores when, where and with what the outcome was measured.
 func (o *Outcome) stamp(options Options, took time.Duration) {
 	o.Date = time.Now().UTC().Format("2006-01-02 15:04")
 	o.Turns, o.Scale, o.Config = options.Turns, options.Scale, options.Config
@@ -82,7 +82,7 @@ func (o *Outcome) stamp(options Options, took time.Duration) {
 	}
 }
 
-// machine is a line about this machine.
+// machine describes this machine in one line.
 func machine() string {
 	model, memory := "", 0.0
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -99,7 +99,7 @@ func machine() string {
 	return fmt.Sprintf("%d cores (%s), %.0f GiB", runtime.NumCPU(), model, memory/(1<<20))
 }
 
-// Save writes an outcome into a folder, instead of an earlier one of the same experiment.
+// Save writes an outcome into a folder. It replaces an earlier one of the same experiment.
 func (o Outcome) Save(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (o Outcome) Save(folder string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// Load reads the kept outcomes of a folder, in the order of the experiments.
+// Load reads the outcomes in a folder, in the order of the experiments.
 func Load(folder string) ([]Outcome, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
@@ -137,7 +137,7 @@ func Load(folder string) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// Print shows the figures of an outcome with their bounds, and its tables.
+// Print prints the figures of an outcome with their bounds, and its tables.
 func (o Outcome) Print() {
 	for _, table := range o.Tables {
 		table.print()
@@ -177,7 +177,7 @@ func (p Promise) bound() string {
 	return "≤ " + number(p.Bound)
 }
 
-// number prints three digits that count.
+// number prints three significant digits.
 func number(x float64) string {
 	switch {
 	case x >= 100:

@@ -15,11 +15,11 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// profile is where muster's time goes in P01, as Linux perf sees it. It promises nothing.
+// profile is where muster spends its time in P01, from Linux perf. It is not a promise.
 var profile = experiment{
 	name: "profile", what: "Where muster's time goes",
-	how: "`perf record` of muster in one more run of P01, from the scheduler's start to the last binding. The drawing is threads, libraries, " +
-		"functions; below it the functions that take most.",
+	how: "`perf record` of muster in one more run of P01, from the start of kube-scheduler to the last Binding. The " +
+		"drawing shows threads, libraries and functions. The tables below it show where most of the CPU time goes.",
 	keys: []string{"profile"},
 	run:  func(t testbed.TB, options Options) Outcome { return placing5000.profile(t, options) },
 }
@@ -38,7 +38,7 @@ func (p placing) profile(t testbed.TB, options Options) Outcome {
 	return o
 }
 
-// startPerf samples the processor a thousand times a second.
+// startPerf samples the processor a thousand times per second.
 func startPerf(t testbed.TB, m *testbed.Muster, record string) (stop func()) {
 	perf, err := exec.LookPath("perf")
 	if err != nil {
@@ -50,7 +50,7 @@ func startPerf(t testbed.TB, m *testbed.Muster, record string) (stop func()) {
 	if err := command.Start(); err != nil {
 		t.Fatalf("perf: %v", err)
 	}
-	time.Sleep(300 * time.Millisecond) // it has attached
+	time.Sleep(300 * time.Millisecond) // time to attach
 	return func() {
 		_ = command.Process.Signal(syscall.SIGINT)
 		_ = command.Wait()
@@ -96,13 +96,13 @@ func readPerf(t testbed.TB, record string) []sample {
 	return samples
 }
 
-// libraryName leaves out the version: libc.so.6 is libc.
+// libraryName removes the version: libc.so.6 is libc.
 func libraryName(text string) string {
 	name, _, _ := strings.Cut(strings.TrimSpace(text), ".so")
 	return strings.Trim(name, "[]")
 }
 
-// shares adds up by a name, the largest first.
+// shares adds up the samples by a name, the largest first.
 func shares(samples []sample, name func(sample) string) (names []string, total map[string]float64) {
 	total = map[string]float64{}
 	for _, s := range samples {
@@ -145,7 +145,7 @@ func cells(samples []sample) []Cell {
 		var list []Cell
 		for _, name := range names {
 			if total[name] < 0.002 {
-				break // too narrow to be seen
+				break // too narrow to see
 			}
 			part := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return levels[level](s) != name })
 			list = append(list, Cell{name, total[name], split(part, level+1)})

@@ -11,20 +11,20 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// The figures about a part of muster alone come from C programs that stand beside muster in its build
-// folder, built with the same flags. After a table for people they print lines:
+// The figures about one part of muster come from C programs next to muster in its build folder,
+// built with the same flags. After a table they print these lines:
 //
-//	figure ID KEY RATIO TARGET "TEXT"     the ratio should not be above the target
-//	point ID LINE X Y                     for a chart, when they are called with "growth"
+//	figure ID KEY RATIO TARGET "TEXT"     the ratio should be at most the target
+//	point ID LINE X Y                     for a chart, if they are called with "growth"
 var (
 	figureLine = regexp.MustCompile(`(?m)^figure (\S+) (\S+) (\S+) (\S+) "(.*)"$`)
 	pointLine  = regexp.MustCompile(`(?m)^point (\S+) (\S+) (\S+) (\S+)$`)
 )
 
-// programNodes are those of the cluster that the programs are about.
+// programNodes is the number of nodes in the programs' cluster.
 const programNodes = 5000
 
-// program is an experiment that is one of them.
+// program is an experiment that runs one of them.
 func program(name, what, how, binary string, axes Chart, keys ...string) experiment {
 	return experiment{name: name, what: what, how: how, keys: keys,
 		run: func(t testbed.TB, options Options) Outcome { return runProgram(t, options, binary, axes) }}
@@ -47,7 +47,7 @@ func runProgram(t testbed.TB, options Options, binary string, axes Chart) Outcom
 			target, err2 := strconv.ParseFloat(m[4], 64)
 			p, known := PromiseOf(key)
 			if err != nil || err2 != nil || !known || p.Bound != target {
-				t.Fatalf("%s prints %q: it is to be %q, at most %v", binary, m[0], p.Key, p.Bound)
+				t.Fatalf("%s prints %q, want %q, at most %v", binary, m[0], p.Key, p.Bound)
 			}
 			all[key] = append(all[key], rated{ratio: ratio, ours: m[5]})
 		}

@@ -12,14 +12,14 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// What the script writes stands between these two lines; everything else in docs/benchmarks.md is
+// The generated part stands between these two lines. Everything else in docs/benchmarks.md is
 // written by hand.
 const (
 	beginMark = "<!-- measured: written by ./dev bench, do not edit -->"
 	endMark   = "<!-- end of what is measured -->"
 )
 
-// Report writes docs/benchmarks.md and its charts from the kept outcomes.
+// Report writes docs/benchmarks.md and its charts from the stored outcomes.
 func Report(kept, docs string) error {
 	outcomes, err := Load(kept)
 	if err != nil {
@@ -62,7 +62,7 @@ func chartsOf(outcomes []Outcome) []Chart {
 
 // overview draws how far every figure is from its bound.
 func overview(outcomes []Outcome) Chart {
-	chart := Chart{Name: "figures", Title: "How far each figure is from its bound (1 and above: reached)"}
+	chart := Chart{Name: "figures", Title: "Each figure and its target (1 × and above: reached)"}
 	for _, row := range rowsOf(outcomes) {
 		if !row.Measured {
 			continue
@@ -135,7 +135,7 @@ func rowsOf(outcomes []Outcome) []row {
 	return rows
 }
 
-// Summary is a line for each promise.
+// Summary is one line for each promise.
 func Summary(outcomes []Outcome) []string {
 	var lines []string
 	for _, r := range rowsOf(outcomes) {
@@ -148,7 +148,7 @@ func Summary(outcomes []Outcome) []string {
 	return lines
 }
 
-// page is what the template gets.
+// page is the input of the template.
 type page struct {
 	Rows              []row
 	Outcomes          []Outcome
@@ -178,7 +178,7 @@ func pageOf(outcomes []Outcome) page {
 	return p
 }
 
-// Keys of the experiment, as `./dev bench` takes them: IDs.
+// Keys are the IDs of the experiment, as `./dev bench` accepts them.
 func (o Outcome) IDs() string {
 	var ids []string
 	for _, v := range o.Values {
@@ -192,7 +192,7 @@ func (o Outcome) IDs() string {
 	return strings.Join(ids, " ")
 }
 
-// How the experiment is made, in words.
+// How describes how the experiment works.
 func (o Outcome) How() string {
 	for _, e := range experiments {
 		if e.name == o.Experiment {
@@ -202,7 +202,7 @@ func (o Outcome) How() string {
 	return ""
 }
 
-// What it is about.
+// What describes what the experiment is about.
 func (o Outcome) What() string {
 	for _, e := range experiments {
 		if e.name == o.Experiment {
@@ -227,13 +227,13 @@ func (table Table) Lines() []string {
 }
 
 var pageTemplate = template.Must(template.New("page").Parse(`
-{{.Reached}} of {{.Measured}} figures reached{{if lt .Measured (len .Rows)}}; {{len .Rows}} are promised{{end}}. {{.Dates}}, {{.Machine}}; Kubernetes {{.Kubernetes}}.
+{{.Reached}} of {{.Measured}} figures reach their target{{if lt .Measured (len .Rows)}}; {{len .Rows}} figures have a target{{end}}. {{.Dates}}, {{.Machine}}; Kubernetes {{.Kubernetes}}.
 
-| | figure | target | measured | | from | each turn |
+| | figure | target | median | | values | each turn |
 |---|---|---|---|---|---|---|
 {{range .Rows}}| {{.Promise.Key}} | {{.Promise.What}} | {{.Target}} | {{.Result}} | {{.Mark}} | {{.Sides}} | {{.Each}} |
 {{end}}
-![how far each figure is from its bound](benchmarks/figures.svg)
+![each figure divided by its target](benchmarks/figures.svg)
 {{range .Outcomes}}
 ### {{.What}}
 

@@ -12,13 +12,13 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// The small version runs with the tests: the same experiments with fewer nodes and gangs. In the long
-// run its ratios, which are not those of the promises, are compared with the ratios that are kept in
-// small.json, and one that has lost 30 % fails. Bounds that do not depend on size or on the machine hold
-// there too. The gate runs each experiment once, smaller still: that all pods are placed, where they fit,
-// and the writes, which are counted, decide there; times do not.
+// The small version runs with the tests: the same experiments with fewer nodes and gangs. In the
+// long run, its ratios, which differ from those of the promises, are compared with the stored
+// ratios in small.json, and a ratio that is 30 % worse fails. Bounds that depend neither on size
+// nor on the machine apply, too. The gate runs each experiment once and even smaller. There, only
+// placement and the counts of writes decide, not times.
 
-// smallSize is an experiment as the tests run it.
+// smallSize is the size of an experiment in the tests.
 type smallSize struct {
 	experiment   string
 	scale, turns int
@@ -40,13 +40,13 @@ var smallSizes = []smallSize{
 //go:embed small.json
 var smallKept []byte
 
-// KeptRatios are those of small.json.
+// KeptRatios are the ratios in small.json.
 func KeptRatios() (kept map[string]float64, err error) {
 	err = json.Unmarshal(smallKept, &kept)
 	return kept, err
 }
 
-// KeepRatios writes them.
+// KeepRatios writes small.json.
 func KeepRatios(root string, ratios map[string]float64) error {
 	text, err := json.MarshalIndent(ratios, "", "  ")
 	if err != nil {
@@ -55,10 +55,10 @@ func KeepRatios(root string, ratios map[string]float64) error {
 	return os.WriteFile(filepath.Join(root, "test/e2e/bench/small.json"), append(text, '\n'), 0o644)
 }
 
-// allowedLoss is how much worse than the kept ratio a figure may be.
+// allowedLoss is how much worse than the stored ratio a figure may be.
 const allowedLoss = 0.3
 
-// Lost says how a small figure fails: a text, or "" when it holds.
+// Lost describes how a small figure fails; "" if it holds.
 func Lost(v Value, kept float64) string {
 	p, _ := PromiseOf(v.Key)
 	got := v.Median()
@@ -78,7 +78,7 @@ func Lost(v Value, kept float64) string {
 	return ""
 }
 
-// Miscounted says how a figure fails where only what is counted decides: a text, or "".
+// Miscounted describes how a figure fails if only counts decide; "" if it holds.
 func Miscounted(v Value) string {
 	p, _ := PromiseOf(v.Key)
 	if got := v.Median(); p.Unit == writes && !p.Reached(got) {
@@ -87,8 +87,9 @@ func Miscounted(v Value) string {
 	return ""
 }
 
-// InTurn measures a figure three times with the program base and three times with the one under test, in
-// turn, and says how they compare: whether the figure has lost 30 % against base too, and all values.
+// InTurn measures a figure three times with the program `base` and three times with the one under
+// test, in turns. It returns whether the figure is 30 % worse than with base, and a text with all
+// values.
 func InTurn(t testbed.TB, key, base string) (lost bool, text string) {
 	t.Helper()
 	program := testbed.MeasuredPath(t)
@@ -130,7 +131,7 @@ func sizeOf(t testbed.TB, key string) smallSize {
 	return smallSizes[at]
 }
 
-// Smallest measures a figure as the gate does, once.
+// Smallest measures a figure once, as the gate does.
 func Smallest(t testbed.TB, key string) Value {
 	t.Helper()
 	size := sizeOf(t, key)
@@ -144,7 +145,7 @@ func Small(t testbed.TB, key string, round int) Value {
 	return sizeOf(t, key).measure(t, key, round)
 }
 
-// measure measures the figures of an experiment together, once in a process for each round.
+// measure measures the figures of an experiment together, only once in a process for each round.
 func (size smallSize) measure(t testbed.TB, key string, round int) Value {
 	t.Helper()
 	smallRuns.Lock()
@@ -168,7 +169,7 @@ func (o Outcome) of(t testbed.TB, key string) Value {
 			return v
 		}
 	}
-	t.Fatalf("%s was not measured: its experiment has failed", key)
+	t.Fatalf("%s was not measured, because its experiment failed", key)
 	return Value{}
 }
 
@@ -185,7 +186,7 @@ func (s smallSize) run(t testbed.TB) (outcome Outcome) {
 	return outcome
 }
 
-// SmallKeys are the figures of the small version, in the order in which they are measured.
+// SmallKeys are the figures of the small version, in the order of measurement.
 func SmallKeys() []string {
 	var keys []string
 	for _, s := range smallSizes {

@@ -10,12 +10,13 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// start: muster and the stock scheduler start together in a large cluster. Which is ready first, and
-// what memory they take.
+// start: muster and the stock scheduler start together in a large cluster: which is ready first,
+// and how much memory they take.
 var start = experiment{
 	name: "start", what: startWhat,
-	how: "50,000 pods run on 5,000 nodes, 8 wait. muster and a stock scheduler that does not know of it are started at the same " +
-		"moment, in turn one first and then the other; both have all of the cluster to read. Peak memory is that of the whole start, bindings included.",
+	how: "50,000 pods run on 5,000 nodes, and 8 pods wait. muster and a stock scheduler without an extender are " +
+		"started at the same moment. Which of the two is started first alternates from turn to turn. Both read the complete cluster. Peak memory covers the " +
+		"complete start, including the Bindings.",
 	keys: []string{"P04 memory", "P04 memory-ratio", "P10"}, run: measureStart,
 }
 
@@ -49,7 +50,7 @@ func measureStart(t testbed.TB, options Options) Outcome {
 
 func inMiB(u testbed.Usage) string { return fmt.Sprint(u.PeakRSS >> 20) }
 
-// fill creates pods that have their nodes already, ten on each.
+// fill creates pods that already have nodes, ten on each.
 func (b *bed) fill(n int) {
 	ns := b.space()
 	pods := make([]*corev1.Pod, n)
@@ -62,13 +63,13 @@ func (b *bed) fill(n int) {
 	fmt.Printf("  %d pods created in %.1f s\n", n, time.Since(begin).Seconds())
 }
 
-// started is what a start together gave.
+// started is the result of one start.
 type started struct {
 	ready, first      time.Duration // muster is ready; the scheduler's first binding
 	muster, scheduler testbed.Usage
 }
 
-// startTogether starts both beside each other; some pods wait for the scheduler.
+// startTogether starts both at the same time; some pods wait for the scheduler.
 func (b *bed) startTogether(musterFirst bool) started {
 	ns := b.space()
 	b.AddPods(b.t, testbed.Members(testbed.Sigs, ns, "g0", 8, testbed.GPUs(1))...)
@@ -92,7 +93,7 @@ func (b *bed) startTogether(musterFirst bool) started {
 	first := seen.wait(1, time.Minute)[0].at.Sub(scheduler.Started)
 	seen.wait(8, time.Minute)
 	seen.stop()
-	time.Sleep(2 * time.Second) // what comes after the first picture counts too
+	time.Sleep(2 * time.Second) // work after the first list counts, too
 	r := started{ready, first, m.Usage(), scheduler.Usage()}
 	scheduler.Kill()
 	m.Stop(b.t)
@@ -100,7 +101,7 @@ func (b *bed) startTogether(musterFirst bool) started {
 	return r
 }
 
-// whenReady asks every few milliseconds.
+// whenReady polls every few milliseconds.
 func (b *bed) whenReady(m *testbed.Muster) time.Time {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		reply, err := http.Get("http://" + m.Ops + "/readyz")

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Chart is a drawing of some of an experiment's values. It has lines, bars or cells.
+// Chart is a drawing of some values of an experiment. It has lines, bars or cells.
 type Chart struct {
-	Name  string // of its file, without .svg
+	Name  string // name of its file, without .svg
 	Title string
-	X, Y  string // what the axes are
+	X, Y  string // names of the axes
 	LogX  bool
 	LogY  bool
 	Lines []Line `json:",omitempty"`
@@ -25,7 +25,7 @@ type Line struct {
 	Points [][2]float64
 }
 
-// Bar is a horizontal bar that begins at 1: what is above is reached. The axis is logarithmic.
+// Bar is a horizontal bar that starts at 1: values above 1 are reached. The axis is logarithmic.
 type Bar struct {
 	Label, Note string
 	Value       float64
@@ -38,8 +38,8 @@ type Cell struct {
 	Parts []Cell `json:",omitempty"`
 }
 
-// The drawings are readable on light and on dark pages: a page's colours cannot be asked from inside
-// an image, what the reader's system prefers can.
+// The drawings are readable on light and on dark pages. An image cannot know the colours of its
+// page, but it knows which ones the reader's system prefers.
 const style = `<style>
 text{font:12px system-ui,sans-serif;fill:#24292f}
 .title{font-size:14px;font-weight:600}
@@ -108,7 +108,7 @@ func (a axis) at(value float64) float64 {
 	return a.from + (a.to-a.from)*(value-a.low)/(a.high-a.low)
 }
 
-// ticks are round values along the axis.
+// ticks are round values on the axis.
 func (a axis) ticks() []float64 {
 	var ticks []float64
 	if a.log {
@@ -175,7 +175,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// extent is what the axes must cover.
+// extent is the range of the axes.
 func (c Chart) extent() (xLow, xHigh, yLow, yHigh float64) {
 	xLow, yLow = math.Inf(1), math.Inf(1)
 	for _, line := range c.Lines {
@@ -221,7 +221,8 @@ func (c Chart) drawBars(d *drawing) {
 	}
 }
 
-// drawCells draws three rows: each cell stands below the one it is a part of, as wide as its share.
+// drawCells draws three rows. Each cell is below the cell that it is a part of, and as wide as its
+// share.
 func (c Chart) drawCells(d *drawing) {
 	const left, top, row, width = 16, 36, 26, 728
 	d.height = top + 3*row + 12

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// seconds prints a time as tables have it, without the unit.
+// seconds prints a time without the unit, as in tables.
 func seconds(d time.Duration) string {
 	if d < 100*time.Millisecond && d > 0 {
 		return fmt.Sprintf("%.3f", d.Seconds())
@@ -16,7 +16,7 @@ func seconds(d time.Duration) string {
 
 func milliseconds(d time.Duration) string { return number(float64(d.Microseconds()) / 1000) }
 
-// soon is the deadline of a call to the API server.
+// soon is the time limit of a call to the API server.
 func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 30*time.Second)
 }

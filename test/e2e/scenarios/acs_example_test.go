@@ -9,7 +9,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// acs is the folder with the manifests of the ACS example, as printed there.
+// acs is the folder with the manifests of the ACS example, unmodified.
 const acs = "../../../examples/acs"
 
 func TestS11_ACSExampleAsPrinted(t *testing.T) {
@@ -18,15 +18,15 @@ func TestS11_ACSExampleAsPrinted(t *testing.T) {
 	})
 }
 
-// The same example as scheduler-plugins' users write it.
-func TestS13_SchedulerPlugins(t *testing.T) {
+// The same example for users of scheduler-plugins.
+func TestS13_ACSExampleWithSchedulerPlugins(t *testing.T) {
 	beside(t)
 	followACS(t, testbed.Newest, testbed.SchedulerPlugins, strings.NewReplacer(
 		"scheduling.sigs.k8s.io/v1alpha1", "scheduling.x-k8s.io/v1alpha1",
 		"pod-group.scheduling.sigs.k8s.io:", "scheduling.x-k8s.io/pod-group:"))
 }
 
-// followACS types the example's commands and looks at what they show.
+// followACS runs the commands of the example and checks their output.
 func followACS(t *testing.T, version testbed.Kubernetes, dialect testbed.Dialect, rename *strings.Replacer) {
 	t.Helper()
 	c := testbed.StartCluster(t, testbed.Options{Kubernetes: version, Dialects: []testbed.Dialect{dialect}})
@@ -46,21 +46,21 @@ func followACS(t *testing.T, version testbed.Kubernetes, dialect testbed.Dialect
 	c.Recorder.NoneBound(t, gang)
 	shown := c.Kubectl(t, acs, "", "get pod -n test-gang")
 	if strings.Count(shown, "Pending") != 2 || strings.Count(shown, "gang-job-") != 2 {
-		t.Errorf("2 Pending pods expected:\n%s", shown)
+		t.Errorf("want 2 Pending pods:\n%s", shown)
 	}
 
 	c.Kubectl(t, acs, "", "delete resourcequota -n test-gang object-counts")
-	// The Job controller tries again on its own, after a growing pause.
+	// The Job controller retries by itself, after a growing pause.
 	c.Recorder.WaitRunning(t, gang, 4, 60*time.Second)
 	c.Recorder.Together(t, gang)
 	shown = c.Kubectl(t, acs, "", "get pod -n test-gang")
 	if strings.Count(shown, "Running") != 4 {
-		t.Errorf("4 Running pods expected:\n%s", shown)
+		t.Errorf("want 4 Running pods:\n%s", shown)
 	}
 }
 
-// waitQuota waits until the quota counts: the example's reader types slower than
-// the controller works, this test does not.
+// waitQuota waits until the quota counts. A reader of the example types more slowly than the
+// controller works; this test does not.
 func waitQuota(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	testbed.Within(t, 30*time.Second, "the quota is in force", func() error {

@@ -19,7 +19,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-func TestChart_Lint(t *testing.T) {
+func TestChart_PassesHelmLint(t *testing.T) {
 	beside(t)
 	for name, values := range chartValues(t) {
 		out, stderr, err := testbed.Helm(t, "", "lint", "--strict", testbed.Chart(t),
@@ -30,13 +30,13 @@ func TestChart_Lint(t *testing.T) {
 	}
 }
 
-// Wrong values are refused before anything is installed, with words that name them.
-func TestChart_RefusesWrongValues(t *testing.T) {
+// Invalid values are refused before anything is installed, with a message that names them.
+func TestChart_RefusesInvalidValues(t *testing.T) {
 	beside(t)
 	for set, says := range map[string]string{
 		"replicas=2":                               "'replicas' not allowed",
 		"scheduler.profile=a":                      "'profile' not allowed",
-		"scheduler.profiles=null":                  "", // Helm takes null for "as in values.yaml"
+		"scheduler.profiles=null":                  "", // for Helm, null means the value in values.yaml
 		"scheduler.profiles={}":                    "/scheduler/profiles",
 		"scheduler.profiles={Bad}":                 "/scheduler/profiles/0",
 		"scheduler.profiles={a,a}":                 "/scheduler/profiles",
@@ -52,7 +52,7 @@ func TestChart_RefusesWrongValues(t *testing.T) {
 		"config.holdSeconds=soon":                  "/config/holdSeconds",
 		"config.holdSeconds=1m30":                  "/config/holdSeconds",
 		"config.holdSeconds=3601":                  "/config/holdSeconds",
-		"config.assembleSeconds=0.5":               "", // --set makes a text of it
+		"config.assembleSeconds=0.5":               "", // --set makes it a string
 		"config.maxHolds=0":                        "/config/maxHolds",
 		"config.podGroupDialect=sig":               "/config/podGroupDialect",
 		"config.podGroupNamespaces={a,a}":          "/config/podGroupNamespaces",
@@ -76,9 +76,9 @@ func TestChart_RefusesWrongValues(t *testing.T) {
 	}
 }
 
-// `helm upgrade --reuse-values` puts the values of the chart that was installed in place of
-// values.yaml: one that is older knows no gates.
-func TestChart_TakesValuesFromBeforeGates(t *testing.T) {
+// `helm upgrade --reuse-values` uses the values of the installed chart in place of values.yaml. An
+// older chart has no values for gates.
+func TestChart_AcceptsValuesOfOlderCharts(t *testing.T) {
 	beside(t)
 	chart := t.TempDir()
 	if err := os.CopyFS(chart, os.DirFS(testbed.Chart(t))); err != nil {
@@ -105,12 +105,12 @@ func TestChart_TakesValuesFromBeforeGates(t *testing.T) {
 			t.Errorf("--set %s: %v, %s\n%s", set, err, stderr, out)
 		}
 		if gated && !strings.Contains(out, `values: ["kube-system","default"]`) {
-			t.Errorf("--set %s: the policy is not for all namespaces but kube-system and the chart's own:\n%s", set, out)
+			t.Errorf("--set %s: the policy does not cover all namespaces except kube-system and the chart's own:\n%s", set, out)
 		}
 	}
 }
 
-// Only the release's own namespace, and those that are named, reach muster's ports.
+// Only the release's own namespace, and the configured namespaces, reach muster's ports.
 func TestT10_ChartHasANetworkPolicy(t *testing.T) {
 	beside(t)
 	policy := func(sets ...string) *networking.NetworkPolicy {
@@ -146,7 +146,7 @@ func TestT10_ChartHasANetworkPolicy(t *testing.T) {
 		return names
 	}
 	if p := policy("networkPolicy.enabled=false"); p != nil {
-		t.Errorf("it cannot be turned off: %v", p)
+		t.Errorf("the policy cannot be turned off: %v", p)
 	}
 	for _, each := range []struct {
 		sets []string
@@ -171,9 +171,9 @@ func TestT10_ChartHasANetworkPolicy(t *testing.T) {
 	}
 }
 
-// Both files of the ConfigMap are ones that muster itself finds good, and the scheduler's is what
-// `muster scheduler-config` prints.
-func TestChart_FilesAreWhatMusterPrints(t *testing.T) {
+// muster itself accepts both files of the ConfigMap, and the scheduler's file is the output of
+// `muster scheduler-config`.
+func TestChart_FilesMatchMustersOutput(t *testing.T) {
 	beside(t)
 	several := chartValues(t)
 	several["durations"] = map[string]any{"config": map[string]any{"holdSeconds": "25s", "httpTimeoutSeconds": 45}}
@@ -190,7 +190,7 @@ func TestChart_FilesAreWhatMusterPrints(t *testing.T) {
 			muster, scheduler := filepath.Join(folder, "muster.yaml"), filepath.Join(folder, "scheduler.yaml")
 			said := musterSays(t, "check", "--config", muster, "--scheduler-config", scheduler)
 			if strings.Contains(said, "warning") || !strings.HasSuffix(said, "ok\n") {
-				t.Errorf("muster check says\n%s", said)
+				t.Errorf("muster check prints\n%s", said)
 			}
 			args := []string{"scheduler-config", "--config", muster}
 			for _, profile := range profilesOf(t, files["scheduler.yaml"]) {
@@ -202,25 +202,25 @@ func TestChart_FilesAreWhatMusterPrints(t *testing.T) {
 				t.Errorf("the chart writes\n%s\nmuster scheduler-config prints\n%s", files["scheduler.yaml"], printed)
 			}
 			if values["scheduler"] == nil && strings.TrimSpace(rest) != "" {
-				t.Errorf("nobody asked for\n%s", rest)
+				t.Errorf("unexpected rest of the file:\n%s", rest)
 			}
 		})
 	}
 }
 
-// The chart is of the program beside it, and its image is called by that version.
-func TestChart_VersionIsMusters(t *testing.T) {
+// The chart has the version of the program in this repository, and its image has that tag.
+func TestChart_VersionMatchesMusters(t *testing.T) {
 	beside(t)
 	var chart struct{ Version, AppVersion string }
 	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(testbed.Chart(t), "Chart.yaml"))), &chart); err != nil {
 		t.Fatal(err)
 	}
 	if says := musterSays(t, "version"); says != "muster "+chart.AppVersion+"\n" {
-		t.Errorf("the chart's appVersion is %s, the program says %s", chart.AppVersion, says)
+		t.Errorf("the chart's appVersion is %s, want %s", chart.AppVersion, says)
 	}
 	for _, words := range []string{"image: \"muster:" + chart.AppVersion + "\"", "helm.sh/chart: muster-" + chart.Version} {
 		if rendered := testbed.Render(t, nil); !strings.Contains(rendered, words) {
-			t.Errorf("%s is not in\n%s", words, rendered)
+			t.Errorf("no %s in\n%s", words, rendered)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func profilesOf(t *testing.T, config string) []string {
 }
 
 // kubeconform -strict, against schemas of the real API server.
-func TestChart_Conforms(t *testing.T) {
+func TestChart_ConformsToTheAPISchemas(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
 	schemas := schemasOf(t, c)
@@ -272,12 +272,12 @@ func TestChart_Conforms(t *testing.T) {
 			t.Errorf("values %s: %v\n%s", name, err, out)
 		}
 	}
-	// It can fail.
+	// The check can fail.
 	rendered := testbed.Render(t, nil)
 	for old, wrong := range map[string]string{
 		"replicas: 1": "replicas: one", "automountServiceAccountToken: true": "automountToken: true"} {
 		if out, err := kubeconform(t, schemas, strings.Replace(rendered, old, wrong, 1)); err == nil {
-			t.Errorf("kubeconform takes %q:\n%s", wrong, out)
+			t.Errorf("kubeconform accepts %q:\n%s", wrong, out)
 		}
 	}
 }
@@ -307,7 +307,7 @@ func schemasOf(t *testing.T, c *testbed.Cluster) (folder string) {
 	}
 	for name, definition := range document.Definitions {
 		makeStrict(definition)
-		// Written as text there, but numbers are taken too.
+		// The schema has strings there, but numbers are accepted, too.
 		if strings.HasSuffix(name, ".api.resource.Quantity") || strings.HasSuffix(name, ".util.intstr.IntOrString") {
 			definition["type"] = []string{"string", "number"}
 		}
@@ -316,7 +316,7 @@ func schemasOf(t *testing.T, c *testbed.Cluster) (folder string) {
 	for name, definition := range document.Definitions {
 		kinds, _ := definition["x-kubernetes-group-version-kind"].([]any)
 		if len(kinds) != 1 {
-			continue // what many groups share is not what a manifest holds
+			continue // a kind of many groups is not in manifests
 		}
 		kind := kinds[0].(map[string]any)
 		group := kind["group"].(string)
@@ -337,7 +337,7 @@ func schemasOf(t *testing.T, c *testbed.Cluster) (folder string) {
 	return folder
 }
 
-// makeStrict refuses fields that an object does not list.
+// makeStrict makes a schema refuse unknown fields.
 func makeStrict(schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
 	if len(properties) > 0 && schema["additionalProperties"] == nil {
@@ -353,7 +353,7 @@ func makeStrict(schema map[string]any) {
 	}
 }
 
-// collect finds the definitions that one needs.
+// collect finds the definitions that a definition needs.
 func collect(all map[string]map[string]any, name string, used map[string]any) {
 	if used[name] != nil {
 		return
@@ -378,8 +378,8 @@ func collect(all map[string]map[string]any, name string, used map[string]any) {
 	walk(map[string]any(all[name]))
 }
 
-// README.md of the chart has a line for each value, with its default, and no other lines.
-func TestChart_ReadmeNamesEveryValue(t *testing.T) {
+// docs/reference/chart-values.md has a line for each value, with its default, and no other lines.
+func TestChart_ReferenceNamesEveryValue(t *testing.T) {
 	beside(t)
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(testbed.Chart(t), "values.yaml"))), &values); err != nil {
@@ -401,33 +401,33 @@ func TestChart_ReadmeNamesEveryValue(t *testing.T) {
 		want[prefix] = strings.Trim(string(text), `"`)
 	}
 	walk("", values)
-	for _, line := range strings.Split(read(t, filepath.Join(testbed.Chart(t), "README.md")), "\n") {
+	for _, line := range strings.Split(read(t, "../../../docs/reference/chart-values.md"), "\n") {
 		cells := strings.Split(line, "|")
-		if len(cells) < 4 || !strings.HasPrefix(line, "| `") {
+		if len(cells) < 5 || !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		key, shown := strings.Trim(cells[1], " `"), strings.Trim(cells[2], " `")
+		key, shown := strings.Trim(cells[1], " `"), strings.Trim(cells[3], " `")
 		value, known := want[key]
 		if !known {
-			t.Errorf("README.md describes %s, which is no value", key)
+			t.Errorf("chart-values.md describes %s, which is no value", key)
 		} else if shown != value {
-			t.Errorf("README.md: %s is %s, not %s", key, value, shown)
+			t.Errorf("chart-values.md: %s is %s, not %s", key, value, shown)
 		}
-		if strings.TrimSpace(cells[3]) == "" {
-			t.Errorf("README.md says nothing of %s", key)
+		if strings.TrimSpace(cells[4]) == "" {
+			t.Errorf("chart-values.md says nothing of %s", key)
 		}
 		delete(want, key)
 	}
 	for key := range want {
-		t.Errorf("README.md does not describe %s", key)
+		t.Errorf("chart-values.md does not describe %s", key)
 	}
 }
 
-// wholeValues are objects of Kubernetes' own, described as a whole.
+// wholeValues are Kubernetes objects that README.md describes in one line.
 var wholeValues = []string{"resources", "scheduler.resources", "nodeSelector"}
 
-// charts/rbac.yaml, for people without Helm, is made from the chart.
-func TestChart_PlainRoleIsTheChartsRole(t *testing.T) {
+// charts/rbac.yaml, for users without Helm, is generated from the chart.
+func TestChart_PlainRBACFileMatchesTheChart(t *testing.T) {
 	beside(t)
 	charts := filepath.Dir(testbed.Chart(t))
 	command := exec.Command(filepath.Join(charts, "render-rbac"))
@@ -441,9 +441,9 @@ func TestChart_PlainRoleIsTheChartsRole(t *testing.T) {
 	}
 }
 
-// The version of kube-scheduler follows the cluster's, whatever its provider adds to it; probes follow
-// what that version has.
-func TestChart_SchedulerVersion(t *testing.T) {
+// The version of kube-scheduler follows the cluster's, whatever suffix the provider adds. The
+// probes follow what that version supports.
+func TestChart_SchedulerVersionFollowsTheCluster(t *testing.T) {
 	beside(t)
 	for version, want := range map[string][2]string{
 		"v1.36.3":              {"kube-scheduler:v1.36.3", "/readyz"},
@@ -457,13 +457,13 @@ func TestChart_SchedulerVersion(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(out, `image: "`+want[0]+`"`) || !strings.Contains(out, "path: "+want[1]+", port: scheduler") {
-			t.Errorf("%s: not %v:\n%s", version, want, linesWith(out, "scheduler"))
+			t.Errorf("%s: no %v in\n%s", version, want, linesWith(out, "scheduler"))
 		}
 	}
 }
 
 // What Helm prints after an installation.
-func TestChart_Notes(t *testing.T) {
+func TestChart_NotesNameTheNextSteps(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
 	out, stderr, err := testbed.Helm(t, c.Kubeconfig(), "install", "muster", testbed.Chart(t), "--dry-run=server",
@@ -474,7 +474,7 @@ func TestChart_Notes(t *testing.T) {
 	_, notes, _ := strings.Cut(out, "NOTES:")
 	for _, words := range []string{"kai-scheduler", "volcano", "names no registry", "image.registry", "scheduler.image.registry"} {
 		if !strings.Contains(notes, words) {
-			t.Errorf("the notes do not say %q:\n%s", words, notes)
+			t.Errorf("the notes do not contain %q:\n%s", words, notes)
 		}
 	}
 }

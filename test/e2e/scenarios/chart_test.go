@@ -12,8 +12,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// The chart as people install it: Helm, a real API server, and the programs of its pod with exactly
-// the account, the files and the arguments that the chart gives them.
+// The chart as users install it: with Helm, a real API server, and the programs of its pod with
+// exactly the account, the files and the arguments that the chart gives them.
 func TestChart_SchedulesGangs(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
 		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version})
@@ -54,7 +54,7 @@ func TestChart_SchedulesGangs(t *testing.T) {
 		c.Recorder.NoneBound(t, func(pod *testbed.PodRecord) bool { return pod.Name == "others" })
 		lease := c.Kubectl(t, c.Dir, "", "-n muster-system get lease muster-scheduler -o jsonpath={.spec.holderIdentity}")
 		if lease == "" {
-			t.Errorf("nobody holds the lease")
+			t.Errorf("the lease has no holder")
 		}
 		for _, p := range []*testbed.Process{m.Process, scheduler} {
 			if text := read(t, p.LogFile); strings.Contains(strings.ToLower(text), "forbidden") {
@@ -64,10 +64,10 @@ func TestChart_SchedulesGangs(t *testing.T) {
 	})
 }
 
-// The table of install.md: what the source documents print, beside a scheduler of the cluster that
-// knows nothing of muster. Manifests with a schedulerName run unchanged; ACS's Job has none, so the
-// cluster's own scheduler takes its pods one by one, and the PodGroup says so.
-func TestChart_WhichManifestsRunUnchanged(t *testing.T) {
+// The table in install.md: the manifests of the source documents, with a cluster scheduler that
+// does not know muster. Manifests with a schedulerName run unchanged. ACS's Job has none, so the
+// cluster's own scheduler places its pods one by one, and the PodGroup shows that.
+func TestChart_ManifestsWithASchedulerNameRunUnchanged(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{})
 	i := c.InstallChart(t, nil)
@@ -98,7 +98,7 @@ func TestChart_WhichManifestsRunUnchanged(t *testing.T) {
 	inTime := func(pod *testbed.PodRecord) bool { return alone(pod) && pod.Erased.IsZero() }
 	testbed.Within(t, time.Minute, "the pods of the first Job are gone", func() error {
 		if left := c.Recorder.Pods(inTime); len(left) > 0 {
-			return fmt.Errorf("%d are left", len(left))
+			return fmt.Errorf("%d pods are left", len(left))
 		}
 		return nil
 	})
@@ -121,8 +121,8 @@ func linesWith(text, word string) string {
 	return strings.Join(found, "\n")
 }
 
-// What Helm does to a cluster: CRDs come only where there are none, an upgrade with other settings
-// restarts the pod, an uninstall takes the release and leaves what users wrote.
+// What Helm does to a cluster: it installs only missing CRDs, an upgrade with other settings
+// restarts the pod, and an uninstall removes the release and keeps the objects of users.
 func TestChart_InstallUpgradeUninstall(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{})
@@ -140,7 +140,7 @@ func TestChart_InstallUpgradeUninstall(t *testing.T) {
 	c.Kubectl(t, c.Dir, "", crd)
 	versions := c.Kubectl(t, c.Dir, "", "get crd podgroups.scheduling.volcano.sh -o jsonpath={.spec.versions[*].name}")
 	if versions != "v1alpha1" {
-		t.Errorf("somebody else's CRD was changed: it has %s", versions)
+		t.Errorf("the existing CRD was changed: it has %s", versions)
 	}
 
 	c.Namespace(t, "ml")
@@ -148,7 +148,7 @@ func TestChart_InstallUpgradeUninstall(t *testing.T) {
 	before := i.Deployment.Spec.Template
 	i.Upgrade(t, nil)
 	if before.Annotations["checksum/config"] != i.Deployment.Spec.Template.Annotations["checksum/config"] {
-		t.Errorf("an upgrade that changes nothing restarts the pod")
+		t.Errorf("an upgrade without changes restarts the pod")
 	}
 	i.Upgrade(t, map[string]any{"config": map[string]any{"holdSeconds": 10}})
 	if before.Annotations["checksum/config"] == i.Deployment.Spec.Template.Annotations["checksum/config"] {
@@ -158,7 +158,7 @@ func TestChart_InstallUpgradeUninstall(t *testing.T) {
 		t.Errorf("the setting is not in\n%s", i.MusterConfig)
 	}
 
-	// Helm leaves CRDs alone for ever; this is how install.md has them brought up to date.
+	// Helm never updates CRDs. install.md says how to update them.
 	c.Kubectl(t, testbed.Chart(t), "", "apply --server-side --force-conflicts -f crds/podgroups.scheduling.run.ai.yaml")
 	c.Kubectl(t, c.Dir, "", "-n ml get podgroups.scheduling.run.ai mine")
 
@@ -172,9 +172,9 @@ func TestChart_InstallUpgradeUninstall(t *testing.T) {
 	}
 }
 
-// The strictest checks that the API server has: unknown and doubled fields are errors, and the pod
-// is one that a namespace with the restricted Pod Security Standard takes.
-func TestChart_IsTakenByTheAPIServer(t *testing.T) {
+// The strictest checks of the API server: unknown and duplicate fields are errors, and a namespace
+// with the restricted Pod Security Standard accepts the pod.
+func TestChart_IsAcceptedByTheAPIServer(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
 	c.Apply(t, []byte(`
@@ -199,7 +199,7 @@ metadata:
 		"create --dry-run=server -f -", "restricted")
 }
 
-// podOf is the pod that the Deployment makes.
+// podOf is the pod that the Deployment creates.
 func podOf(t *testing.T, rendered string) string {
 	t.Helper()
 	for _, object := range testbed.Objects(t, []byte(rendered)) {
@@ -221,7 +221,7 @@ func podOf(t *testing.T, rendered string) string {
 	return ""
 }
 
-// chartValues are the values that every check of the chart is done with.
+// chartValues are the values with which every check of the chart runs.
 func chartValues(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -231,9 +231,9 @@ func chartValues(t *testing.T) map[string]map[string]any {
 	return map[string]map[string]any{"defaults": nil, "all": all}
 }
 
-// The CRDs: fields of the wrong type and unknown ones are refused, what contradicts itself is left
-// to muster, both versions of KAI's PodGroup are the same object, and kubectl shows the columns.
-func TestChart_CRDs(t *testing.T) {
+// The CRDs refuse fields of the wrong type and unknown fields, and leave contradictions to muster.
+// Both versions of KAI's PodGroup are the same object, and kubectl shows the columns.
+func TestChart_CRDsCheckTypesOnly(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true,
 		Dialects: []testbed.Dialect{testbed.Recipe, testbed.Volcano, testbed.Sigs}})
@@ -249,7 +249,7 @@ func TestChart_CRDs(t *testing.T) {
 		for _, version := range []testbed.Dialect{testbed.Recipe, testbed.KAI} {
 			spec, _, _ := unstructured.NestedMap(c.PodGroup(t, version, "ml", name).Object, "spec")
 			if fmt.Sprint(spec) != fmt.Sprint(full) {
-				t.Errorf("written as %s and read as %s it is\n%v", dialect.Version, version.Version, spec)
+				t.Errorf("written as %s and read as %s, the spec is\n%v", dialect.Version, version.Version, spec)
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func TestChart_CRDs(t *testing.T) {
 		}
 	}
 	c.Kubectl(t, c.Dir, queueTexts, "create -f -")
-	// With all of them installed, the short words mean KAI's; install.md says so.
+	// If all are installed, the short names mean KAI's kinds, as install.md says.
 	if shown := c.Kubectl(t, c.Dir, "", "describe queue training"); !strings.Contains(shown, "scheduling.run.ai") {
 		t.Errorf("kubectl describe queue shows\n%s", shown)
 	}
@@ -290,12 +290,12 @@ func TestChart_CRDs(t *testing.T) {
 			t.Errorf("kubectl get %s shows\n%s", word, shown)
 		}
 	}
-	// Volcano's status is written with the object, the others' by itself.
+	// The status of Volcano is written with the object; the other dialects have a subresource.
 	for crd, subresource := range map[string]string{"podgroups.scheduling.volcano.sh": "",
 		"podgroups.scheduling.run.ai": "{}", "podgroups.scheduling.sigs.k8s.io": "{}"} {
 		is := c.Kubectl(t, c.Dir, "", "get crd "+crd+" -o jsonpath={.spec.versions[0].subresources.status}")
 		if is != subresource {
-			t.Errorf("%s: subresource status is %q", crd, is)
+			t.Errorf("%s: the subresource status is %q", crd, is)
 		}
 	}
 }
@@ -328,15 +328,15 @@ spec:
   dequeueStrategy: fifo
 `
 
-// The account of the pod can do what muster and kube-scheduler need, and nothing that neither does.
-func TestChart_RightsAreSmall(t *testing.T) {
+// The pod's account has the rights that muster and kube-scheduler need, and no others.
+func TestChart_RightsAreMinimal(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
 	c.InstallChart(t, nil)
 	for question, want := range map[string]string{
 		"create pods --subresource=binding": "yes", "patch podgroups.scheduling.run.ai --subresource=status": "yes",
 		"update leases.coordination.k8s.io/muster-scheduler -n muster-system": "yes",
-		"update leases.coordination.k8s.io/kube-scheduler -n muster-system":   "yes", // system:kube-scheduler has it
+		"update leases.coordination.k8s.io/kube-scheduler -n muster-system":   "yes", // a right of system:kube-scheduler
 		"get secrets": "no", "create pods": "no", "update nodes": "no", "delete nodes": "no",
 		"create clusterroles.rbac.authorization.k8s.io": "no", "update leases.coordination.k8s.io/other -n muster-system": "no",
 		"delete podgroups.scheduling.run.ai": "no", "* *": "no",
@@ -344,7 +344,7 @@ func TestChart_RightsAreSmall(t *testing.T) {
 		answer := strings.TrimSpace(c.KubectlAnswers(t,
 			"auth can-i --as system:serviceaccount:muster-system:muster "+question))
 		if answer != want {
-			t.Errorf("may it %s? %s", question, answer)
+			t.Errorf("right to %s: %s", question, answer)
 		}
 	}
 }

@@ -25,9 +25,9 @@ func command(t *testing.T, m *testbed.Muster, args ...string) string {
 	return out.String()
 }
 
-// C15: a server that has work of many kinds is stopped in the middle of it; its
-// recording gives the same decisions.
-func TestC15_RecordingUnderLoad(t *testing.T) {
+// C15: a server with many kinds of work is stopped in the middle. Its recording gives the same
+// decisions.
+func TestC15_RecordingUnderLoadReplays(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs, testbed.Volcano, testbed.Recipe}})
@@ -51,7 +51,7 @@ func TestC15_RecordingUnderLoad(t *testing.T) {
 		c.AddPods(t, pods...)
 		total += len(pods)
 	}
-	// Some that cannot be, and one whose last member never comes.
+	// Some gangs that do not fit, and one whose last member never comes.
 	c.Add(t, testbed.Sigs.PodGroup("mix", "absurd", 2000000, nil))
 	c.AddPods(t, testbed.Members(testbed.Sigs, "mix", "absurd", 2, testbed.GPUs(1))...)
 	c.Add(t, testbed.Sigs.PodGroup("mix", "held", 3, nil))
@@ -74,15 +74,15 @@ func TestC15_RecordingUnderLoad(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &said); err != nil || !good || !said.Same {
 		t.Fatalf("muster replay: %v\n%s", err, text)
 	}
-	// It was no empty recording.
+	// The recording was not empty.
 	if said.Bindings < total*3/4 || said.Scheduled < gangs/2 {
-		t.Errorf("%d pods and %d gangs, and the recording has %+v", total, gangs, said)
+		t.Errorf("there were %d pods and %d gangs, but the recording has %+v", total, gangs, said)
 	}
 }
 
-// What people are told when they ask why a gang waits: muster explain, and
-// kubectl describe of the PodGroup and of a pod.
-func TestWhyAGangWaits(t *testing.T) {
+// What users see when a gang waits: muster explain, and kubectl describe of the PodGroup and of a
+// pod.
+func TestCommandsShowWhyAGangWaits(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []testbed.Dialect{testbed.Recipe, testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins} {
 		t.Run(dialect.Name, func(t *testing.T) {
@@ -101,42 +101,42 @@ func TestWhyAGangWaits(t *testing.T) {
 
 			shown := command(t, m, "explain", "ml/ddp", "--server", m.Ops)
 			for _, text := range []string{"ml/ddp is Waiting: " + reason, "would help:", "2 more nvidia.com/gpu",
-				"minMember 6", "pod ml/user", "ddp-0", "with 1 more node like a", "the gang fits"} {
+				"set minMember to 6", "pod ml/user", "ddp-0", "with 1 more node like a", "the gang fits"} {
 				if !strings.Contains(shown, text) {
-					t.Errorf("muster explain does not say %q:\n%s", text, shown)
+					t.Errorf("muster explain does not print %q:\n%s", text, shown)
 				}
 			}
 			shown = c.Kubectl(t, c.Dir, "", "-n ml describe podgroups."+dialect.Group+" ddp")
 			for _, text := range []string{reason, "Unschedulable"} {
 				if !strings.Contains(shown, text) {
-					t.Errorf("kubectl describe podgroup does not say %q:\n%s", text, shown)
+					t.Errorf("kubectl describe podgroup does not show %q:\n%s", text, shown)
 				}
 			}
 			c.WaitEvent(t, "Pod", "ml", "ddp-0", "", reason)
 			shown = c.Kubectl(t, c.Dir, "", "-n ml describe pod ddp-0")
 			if !strings.Contains(shown, reason) {
-				t.Errorf("kubectl describe pod does not say %q:\n%s", reason, shown)
+				t.Errorf("kubectl describe pod does not show %q:\n%s", reason, shown)
 			}
 
 			c.DeletePods(t, "ml", "user")
 			c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
-			c.WaitEvent(t, "PodGroup", "ml", "ddp", "PodGroupScheduled", "8 of 8")
+			c.WaitEvent(t, "PodGroup", "ml", "ddp", "PodGroupScheduled", "8 members needed, 8 bound")
 			shown = command(t, m, "explain", "ml/ddp", "--server", m.Ops)
 			if !strings.Contains(shown, "ml/ddp is Scheduled") {
-				t.Errorf("muster explain of a placed gang:\n%s", shown)
+				t.Errorf("muster explain of a placed gang prints\n%s", shown)
 			}
-			// The condition that said no is gone, or says yes.
+			// The negative condition is gone or positive.
 			eventuallyNot(t, c, dialect, reason)
 		})
 	}
 }
 
-// eventuallyNot waits until the group's status no longer has the text.
+// eventuallyNot waits until the PodGroup's status no longer contains the text.
 func eventuallyNot(t *testing.T, c *testbed.Cluster, d testbed.Dialect, text string) {
 	t.Helper()
 	testbed.Within(t, 30*time.Second, "the status has forgotten the reason", func() error {
 		if status := fmt.Sprint(c.PodGroup(t, d, "ml", "ddp").Object["status"]); strings.Contains(status, text) {
-			return fmt.Errorf("it is %s", status)
+			return fmt.Errorf("its status is %s", status)
 		}
 		return nil
 	})

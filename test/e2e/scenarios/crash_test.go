@@ -35,7 +35,7 @@ func prepareCrash(t *testing.T) *crashed {
 	return s
 }
 
-// add creates the members, the last of them for another scheduler if asked.
+// add creates the members, on request with the last one for another scheduler.
 func (s *crashed) add(lastIsLate bool) {
 	members := testbed.Members(testbed.Sigs, "ml", "ddp", crashMembers, testbed.GPUs(1))
 	if lastIsLate {
@@ -44,18 +44,18 @@ func (s *crashed) add(lastIsLate bool) {
 	s.cluster.AddPods(s, members...)
 }
 
-// waitHeld waits until so many bind calls are held.
+// waitHeld waits until this many bind calls are held.
 func (s *crashed) waitHeld(n int) {
 	s.Helper()
 	testbed.Within(s, 30*time.Second, fmt.Sprintf("%d binds are held", n), func() error {
 		if held := s.muster.Metrics(s).Sum("muster_held_binds"); int(held) != n {
-			return fmt.Errorf("%v are", held)
+			return fmt.Errorf("%v are held", held)
 		}
 		return nil
 	})
 }
 
-// finish deletes everything and looks for leaks.
+// finish deletes everything and checks for leaks.
 func (s *crashed) finish() {
 	s.Helper()
 	var names []string
@@ -73,7 +73,7 @@ func TestC04_KilledWhileBindsAreHeld(t *testing.T) {
 	s.muster.Kill()
 	s.muster.Start(t)
 	if n := boundOf(s.cluster.Recorder.Pods(s.gang)); n != 0 {
-		t.Fatalf("%d members were bound by a muster that was killed while it held them", n)
+		t.Fatalf("%d members were bound although muster was killed during their holds", n)
 	}
 	startLateScheduler(t, s.cluster, s.muster)
 	s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
@@ -84,8 +84,8 @@ func TestC04_KilledWhileBindsAreHeld(t *testing.T) {
 	s.finish()
 }
 
-// The gang goes away while muster is down: afterwards it is absent, and so is
-// whatever was reserved for it.
+// The gang is deleted while muster is down. Afterwards the gang is absent, and nothing is reserved
+// for it.
 func TestC04_KilledAndGangDeleted(t *testing.T) {
 	s := prepareCrash(t)
 	s.add(true)
@@ -102,14 +102,14 @@ func TestC04_KilledAndGangDeleted(t *testing.T) {
 	s.cluster.Recorder.WaitBound(t, testbed.Named("ml", "next", "last"), 2, 30*time.Second)
 }
 
-// A commit of eight bindings is cut short after some of them.
+// A commit of eight Bindings is cut short after some of them.
 func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 	t.Parallel()
 	for _, through := range []int{1, 3, 7} {
 		t.Run(fmt.Sprintf("after%d", through), func(t *testing.T) {
 			s := prepareCrash(t)
-			// The gang is broken on purpose: it must be whole again soon after
-			// muster is back, which is checked below.
+			// The gang is partial on purpose. It must be complete soon after muster is back, which
+			// the test checks below.
 			s.cluster.Recorder.Excuse(testbed.Sigs.Key("ml", "ddp"))
 			var sent atomic.Int32
 			cut := make(chan struct{}, 1)
@@ -124,7 +124,7 @@ func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 				case cut <- struct{}{}:
 				default:
 				}
-				<-ctx.Done() // until muster is gone
+				<-ctx.Done() // until muster has been killed
 				return testbed.Sever
 			})
 			s.add(false)
@@ -133,13 +133,13 @@ func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 			s.muster.Kill()
 			s.proxy.Set(nil)
 			if n := boundOf(s.cluster.Recorder.Pods(s.gang)); n != through {
-				t.Fatalf("%d members are bound, the cut was meant after %d", n, through)
+				t.Fatalf("%d members are bound, want a cut after %d", n, through)
 			}
 			before := s.proxy.Count("POST pods/binding")
 			s.muster.Start(t)
 			back := time.Now()
 			s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
-			t.Logf("whole again %.1f s after muster was back", time.Since(back).Seconds())
+			t.Logf("complete again %.1f s after muster was back", time.Since(back).Seconds())
 			if n := s.proxy.Count("POST pods/binding") - before; n != crashMembers-through {
 				t.Errorf("%d bindings were sent for the %d missing members", n, crashMembers-through)
 			}
@@ -148,7 +148,7 @@ func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 	}
 }
 
-// A binding's reply is lost: what became of it is found out, not guessed.
+// The reply to a Binding is lost: muster finds out the result and does not guess.
 func TestC04_BindingReplyLost(t *testing.T) {
 	s := prepareCrash(t)
 	var lost atomic.Int32

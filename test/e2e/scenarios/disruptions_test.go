@@ -11,19 +11,19 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// harm is something that happens to a gang on its way.
+// harm is a change that happens to a gang on its way.
 type harm struct {
 	name string
-	// do makes it happen; it returns the node that the gang has lost, if any.
+	// do makes the change; it returns the node that the gang has lost, if any.
 	do func(w *way) (lost string)
-	// undone is what the gang then says, because it cannot go on without being
-	// repaired: it must hold nothing. Empty: it can, and moves.
+	// undone is the gang's reason if it cannot continue without a repair; it must then hold
+	// nothing. Empty: the gang can continue, and moves.
 	undone string
-	// room is how many four-GPU pods find room while the gang is undone.
+	// room is how many pods with four GPUs have room while the gang is undone.
 	room int
-	// members are bound when it is over.
+	// members are bound at the end.
 	members int
-	// repair makes the gang possible again, where it was undone or lost members.
+	// repair lets the gang continue if it was undone or lost members.
 	repair func(w *way, missing int)
 }
 
@@ -60,7 +60,7 @@ var harms = []harm{
 		do: func(w *way) string {
 			lost := w.fullest()
 			if w.stage.name == "committing" {
-				// What is on its way cannot be called back.
+				// Bindings that are sent cannot be taken back.
 				w.c.Recorder.ExcuseNode(lost)
 			}
 			w.c.SetAllocatable(w, lost, testbed.GPU, 0)
@@ -126,9 +126,9 @@ func addMissing(w *way, missing int) {
 	w.c.AddPods(w, w.members(names...)...)
 }
 
-// C05: whatever happens to a gang on its way, it moves or is undone whole, and
-// nothing of it stays behind.
-func TestC05_ChangesOnTheWay(t *testing.T) {
+// C05: whatever happens to a gang on its way, its whole plan moves or is dropped, and nothing stays
+// reserved.
+func TestC05_ChangesMoveOrDropTheWholePlan(t *testing.T) {
 	t.Parallel()
 	for _, stage := range stages {
 		t.Run(stage.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestC05_ChangesOnTheWay(t *testing.T) {
 			gates := newGates(t, c)
 			m := c.StartMuster(t, testbed.MusterOptions{Through: gates.api})
 			c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: gates.inFrontOf(t, m)})
-			// The cases have namespaces and nodes of their own.
+			// Each case has a namespace and nodes of its own.
 			var cases sync.WaitGroup
 			for _, each := range harms {
 				cases.Go(func() {
@@ -161,7 +161,7 @@ func TestC05_ChangesOnTheWay(t *testing.T) {
 	}
 }
 
-// suffer lets a harm happen to a gang of which nothing is bound yet.
+// suffer makes a change to a gang without bound members.
 func (w *way) suffer(h harm) {
 	w.Helper()
 	lost := h.do(w)
@@ -169,12 +169,12 @@ func (w *way) suffer(h harm) {
 		gang := w.m.GangPods(w, w.ns, wayGroup)
 		if h.undone != "" {
 			if gang.Planned != 0 || gang.Held != 0 || !strings.Contains(gang.Reason.Text, h.undone) {
-				return fmt.Errorf("it is not undone: %+v", gang)
+				return fmt.Errorf("the gang is not undone: %+v", gang)
 			}
 			return nil
 		}
 		if slices.ContainsFunc(gang.Pods, func(p testbed.Member) bool { return lost != "" && p.Slot == lost }) {
-			return fmt.Errorf("it has not left %s: %+v", lost, gang)
+			return fmt.Errorf("the gang has not left %s: %+v", lost, gang)
 		}
 		return nil
 	})
@@ -182,25 +182,25 @@ func (w *way) suffer(h harm) {
 	if h.undone != "" {
 		w.roomFor(h.room)
 		if n := boundOf(w.c.Recorder.Pods(w.gang)); n > 0 {
-			w.Fatalf("%d members of a gang that is undone are bound", n)
+			w.Fatalf("%d members of an undone gang are bound", n)
 		}
 	}
 	if h.repair != nil {
 		h.repair(w, h.members-len(w.c.Recorder.Pods(w.gang)))
 	}
 	pods := w.c.Recorder.WaitBound(w, w.gang, h.members, 60*time.Second)
-	if h.name != "minimum-lowered" { // there, the last member comes as an extra
+	if h.name != "minimum-lowered" { // there, the last member is an extra
 		w.c.Recorder.Together(w, w.gang)
 	}
 	for _, pod := range pods {
 		if lost != "" && pod.Node == lost {
-			w.Errorf("%s was bound to %s, which was lost before", pod.Name, lost)
+			w.Errorf("%s was bound to %s, which the gang had lost", pod.Name, lost)
 		}
 	}
 	w.m.WaitState(w, w.ns, wayGroup, "Scheduled")
 }
 
-// roomFor shows that nothing is reserved: pods that take whole nodes find them.
+// roomFor checks that nothing is reserved: pods that need a complete node find one.
 func (w *way) roomFor(n int) {
 	w.Helper()
 	var names []string
@@ -213,9 +213,8 @@ func (w *way) roomFor(n int) {
 	w.clear(whole)
 }
 
-// sufferInCommit lets a harm happen while three of eight Bindings are written
-// and the others are on their way. Those cannot be called back, but the gang
-// must become whole.
+// sufferInCommit makes a change when three of eight Bindings are written and the others are on
+// their way. Those cannot be taken back, but the gang must become complete.
 func (w *way) sufferInCommit(h harm) {
 	w.Helper()
 	w.c.Recorder.Excuse(testbed.Sigs.Key(w.ns, wayGroup))
@@ -236,8 +235,8 @@ func (w *way) sufferInCommit(h harm) {
 	w.m.WaitState(w, w.ns, wayGroup, "Scheduled")
 }
 
-// collect deletes the pods of nodes that are gone, as Kubernetes' own collector
-// does after a while.
+// collect deletes the pods of deleted nodes, as the garbage collector of Kubernetes does after a
+// while.
 func (w *way) collect() {
 	w.Helper()
 	there := map[string]bool{}

@@ -15,14 +15,14 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// A typed command and what the terminal shows then.
+// A command and the output that a terminal shows for it.
 type typed struct {
 	command, shown string
-	line           int // of the file it stands in
+	line           int // line number in the file
 }
 
-// console reads the commands of a text: "$ " begins one, "> " goes on with it, and what follows
-// is its output. In Markdown only blocks marked console are read.
+// console reads the commands of a text: "$ " starts a command, "> " continues it, and the following
+// lines are its output. In Markdown, it reads only blocks marked console.
 func console(t *testing.T, path string) []typed {
 	t.Helper()
 	var all []typed
@@ -41,7 +41,7 @@ func console(t *testing.T, path string) []typed {
 			continue
 		}
 		if len(all) == 0 {
-			t.Fatalf("%s:%d: output of no command", path, i+1)
+			t.Fatalf("%s:%d: output without a command", path, i+1)
 		}
 		last := &all[len(all)-1]
 		if more, found := strings.CutPrefix(line, "> "); found && last.shown == "" {
@@ -53,13 +53,13 @@ func console(t *testing.T, path string) []typed {
 	return all
 }
 
-// document is one of the source documents: its commands as printed there, and our walk through
-// it in docs/documents, which says what is seen.
+// document is one of the source documents: its commands as printed, and a page in docs/documents
+// that runs them and shows their output.
 type document struct {
 	name     string
 	dialect  testbed.Dialect
-	commands int               // that it prints
-	operator *testbed.Operator // that it takes for granted; nil: none
+	commands int               // number of commands in the document
+	operator *testbed.Operator // that it needs; nil: none
 }
 
 func (d document) printed() string { return "../testdata/documents/" + d.name + ".txt" }
@@ -71,8 +71,8 @@ var documents = []document{
 	{"acs-page", testbed.Sigs, 10, nil},
 }
 
-// S10: every command of the three source documents works as printed, in document order, and
-// docs/documents shows what is seen.
+// S10: every command of the three source documents works as printed, in the order of the document,
+// and docs/documents shows the output.
 func TestS10_DocumentsFromTopToBottom(t *testing.T) {
 	t.Parallel()
 	for _, d := range documents {
@@ -89,8 +89,8 @@ func TestS10_DocumentsFromTopToBottom(t *testing.T) {
 	}
 }
 
-// start starts the cluster that the document takes for granted. In the gate the test makes what its
-// operator would make.
+// start starts the cluster that the document needs. In the gate, the test itself creates what the
+// operator would create.
 func (d document) start(t *testing.T) *testbed.Cluster {
 	t.Helper()
 	dialects := []testbed.Dialect{d.dialect}
@@ -109,26 +109,26 @@ func (d document) start(t *testing.T) *testbed.Cluster {
 
 var reader = regexp.MustCompile(`<[a-z]+>`)
 
-// checkComplete checks that a walk types everything that its document prints, in that order.
+// checkComplete checks that a page runs all commands of its document in that order.
 func (d document) checkComplete(t *testing.T, steps []typed) {
 	t.Helper()
 	printed := console(t, d.printed())
 	if len(printed) != d.commands {
-		t.Errorf("%s holds %d commands, the document prints %d", d.printed(), len(printed), d.commands)
+		t.Errorf("%s has %d commands, but the document has %d", d.printed(), len(printed), d.commands)
 	}
 	at := 0
 	for _, each := range printed {
-		// What stands in <> the reader fills in.
+		// The reader replaces text in <>.
 		pattern := regexp.MustCompile("^" + reader.ReplaceAllString(regexp.QuoteMeta(each.command), `[a-z0-9-]+`) + "$")
 		found := slices.IndexFunc(steps[at:], func(step typed) bool { return pattern.MatchString(step.command) })
 		if found < 0 {
-			t.Fatalf("%s does not type, at its place: %s", d.walk(), each.command)
+			t.Fatalf("%s does not run this command in its place: %s", d.walk(), each.command)
 		}
 		at += found + 1
 	}
 }
 
-// checkManifests checks that the examples are what the document prints.
+// checkManifests checks that the examples are equal to the document's manifests.
 func (d document) checkManifests(t *testing.T) {
 	t.Helper()
 	n := 0
@@ -139,7 +139,7 @@ func (d document) checkManifests(t *testing.T) {
 		}
 		n++
 		if now := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, example(t, name))))); now != sum {
-			t.Errorf("examples/%s is not as the document prints it: its checksum is %s, not %s", name, now, sum)
+			t.Errorf("examples/%s differs from the document: its checksum is %s, want %s", name, now, sum)
 		}
 	}
 	if n == 0 {
@@ -147,8 +147,8 @@ func (d document) checkManifests(t *testing.T) {
 	}
 }
 
-// copyExamples makes a copy of the repository's examples, in a folder of the same name: nothing
-// that is typed can change them.
+// copyExamples copies the repository's examples to a folder of the same name, so that no command
+// can change them.
 func copyExamples(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -158,8 +158,8 @@ func copyExamples(t *testing.T) string {
 	return folder
 }
 
-// walk types the commands one after the other and looks at what they show. What only reads is
-// asked again until it shows what it should: a person types slower than this test.
+// walk runs the commands one after the other and checks their output. A command that only reads is
+// repeated until its output is right, because a person types more slowly than this test.
 func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
 	t.Helper()
 	var watches []func()
@@ -171,10 +171,10 @@ func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
 		}
 		if strings.HasSuffix(step.command, " -w") {
 			watching := shell.Watch(t, step.command)
-			// Who watches in a second terminal sees what there is before typing on in the first.
+			// A reader who watches in a second terminal waits for output before the next command.
 			testbed.Within(t, time.Minute, where, func() error {
 				if watching.Seen() == "" {
-					return errors.New("nothing is shown")
+					return errors.New("there is no output")
 				}
 				return nil
 			})
@@ -183,7 +183,7 @@ func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
 			})
 			continue
 		}
-		limit := time.Minute // the Job controller's pauses grow
+		limit := time.Minute // the pauses of the Job controller grow
 		if !onlyReads.MatchString(step.command) {
 			limit = 0
 		}
@@ -200,9 +200,9 @@ func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
 	}
 }
 
-var onlyReads = regexp.MustCompile(`^(kubectl (get|describe)|muster) `)
+var onlyReads = regexp.MustCompile(`^(sed [^|]* \| )?(kubectl (get|describe)|muster) `)
 
-// What differs each time: names that controllers make up, times, UIDs.
+// What differs in each run: generated names, times, UIDs.
 var differs = []struct {
 	pattern *regexp.Regexp
 	same    string
@@ -215,7 +215,7 @@ var differs = []struct {
 	{regexp.MustCompile(`[ \t]+`), " "},
 }
 
-// lines of an output, without what differs each time.
+// lines are the lines of an output without what differs in each run.
 func lines(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -229,13 +229,13 @@ func lines(text string) []string {
 	return all
 }
 
-// looksLike compares an output with the one that is shown: the same lines in any order, as names
-// are made up and events of one second have none. Where "…" stands alone in a line, lines may be left
-// out; at the end of a line its rest is.
+// looksLike compares an output with the expected one: the same lines in any order, because names
+// are generated and events of the same second have no order. A line "…" stands for any lines; "…"
+// at the end of a line stands for its rest.
 func looksLike(out, shown string) error {
 	want := slices.DeleteFunc(lines(shown), func(line string) bool { return line == "…" })
 	if seen := lines(out); len(want) == len(lines(shown)) && len(seen) != len(want) {
-		return fmt.Errorf("%d lines are shown, not %d:\n%s", len(seen), len(want), out)
+		return fmt.Errorf("got %d lines, want %d:\n%s", len(seen), len(want), out)
 	}
 	return contains(out, shown)
 }
@@ -247,8 +247,8 @@ func same(seen, want string) bool {
 	return seen == want
 }
 
-// contains checks that every line is among those seen; of equal lines as many. "…" says that there
-// may be more.
+// contains checks that each expected line is in the output, equal lines as often. "…" allows
+// further lines.
 func contains(out, shown string) error {
 	seen := lines(out)
 	for _, line := range lines(shown) {
@@ -257,7 +257,7 @@ func contains(out, shown string) error {
 		}
 		found := slices.IndexFunc(seen, func(s string) bool { return same(s, line) })
 		if found < 0 {
-			return fmt.Errorf("not shown is %q in\n%s", line, out)
+			return fmt.Errorf("no line %q in\n%s", line, out)
 		}
 		seen = slices.Delete(seen, found, found+1)
 	}
@@ -265,14 +265,14 @@ func contains(out, shown string) error {
 }
 
 // The comparison can fail.
-func TestS10_WhatIsShownMatters(t *testing.T) {
+func TestS10_ComparisonOfOutputsCanFail(t *testing.T) {
 	const out = "NAME STATUS AGE\na-x2b4c Running 5s\na-zzzzz Pending 5s\n"
 	for _, refused := range []string{
 		"", "NAME STATUS AGE\n", "NAME STATUS AGE\na-bbbbb Running 1s\na-bbbbb Running 1s\n",
 		"…\na-bbbbb Failed 1s\n", "…\na-bbbbb Running 1s\na-bbbbb Running 1s\n",
 	} {
 		if looksLike(out, refused) == nil {
-			t.Errorf("%q looks like %q", out, refused)
+			t.Errorf("%q counts as equal to %q", out, refused)
 		}
 	}
 	for _, taken := range []string{
@@ -283,6 +283,6 @@ func TestS10_WhatIsShownMatters(t *testing.T) {
 		}
 	}
 	if contains(out, "a-bbbbb Running 1s\na-bbbbb Running 1s\n") == nil {
-		t.Error("one line counts twice")
+		t.Error("one line counts for two expected lines")
 	}
 }

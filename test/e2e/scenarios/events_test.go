@@ -11,9 +11,10 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// S10: "kubectl get events --field-selector reason=…" and "kubectl describe podgroup" tell a
-// gang's story in every dialect that has objects; what happens again is counted, not repeated.
-func TestS10_EventsByReason(t *testing.T) {
+// S10: `kubectl get events --field-selector reason=…` and `kubectl describe podgroup` show what
+// happened to a gang, in every dialect with objects. Repeated events are counted, not written
+// again.
+func TestS10_EventsShowWhatHappenedToAGang(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, map[string]any{
 		"scheduleTimeoutSeconds": 3, "backoffSeconds": 0.5, "maxBackoffSeconds": 1,
@@ -33,7 +34,7 @@ func TestS10_EventsByReason(t *testing.T) {
 	shell := c.Shell(t, nil, c.Dir)
 	for _, d := range dialects {
 		c.Recorder.WaitRunning(t, testbed.InGang(d, d.Name, "train"), 2, 90*time.Second)
-		waitCounted(t, c, d, "PodGroupScheduled", corev1.EventTypeNormal, "2 of 2 needed members are bound", 1)
+		waitCounted(t, c, d, "PodGroupScheduled", corev1.EventTypeNormal, "2 members needed, 2 bound", 1)
 		described, err := shell.Type(fmt.Sprintf("kubectl describe podgroups.%s train -n %s", d.Group, d.Name))
 		if err != nil {
 			t.Error(err)
@@ -41,7 +42,7 @@ func TestS10_EventsByReason(t *testing.T) {
 		for _, reason := range []string{"Unschedulable", "Timeout", "PodGroupScheduled"} {
 			shown, err := shell.Type(fmt.Sprintf("kubectl get events -n %s --field-selector reason=%s", d.Name, reason))
 			if err != nil || strings.Count(shown, "podgroup/train") != 1 {
-				t.Errorf("%s: one event %s is expected (%v):\n%s", d.Name, reason, err, shown)
+				t.Errorf("%s: want one event %s (%v):\n%s", d.Name, reason, err, shown)
 			}
 			if !strings.Contains(described, " "+reason+" ") {
 				t.Errorf("%s: kubectl describe does not show the event %s:\n%s", d.Name, reason, described)
@@ -50,8 +51,8 @@ func TestS10_EventsByReason(t *testing.T) {
 	}
 }
 
-// waitCounted waits until the PodGroup "train" of a dialect's namespace has one event of that reason
-// which happened so many times.
+// waitCounted waits until the PodGroup "train" in the dialect's namespace has one event with this
+// reason, with this count.
 func waitCounted(t *testing.T, c *testbed.Cluster, d testbed.Dialect, reason, kind, text string, times int32) {
 	t.Helper()
 	what := fmt.Sprintf("PodGroup %s/train has event %s %d times", d.Name, reason, times)
@@ -63,14 +64,14 @@ func waitCounted(t *testing.T, c *testbed.Cluster, d testbed.Dialect, reason, ki
 			}
 		}
 		if len(found) != 1 {
-			return fmt.Errorf("it has %d of them: %v", len(found), found)
+			return fmt.Errorf("it has %d such events: %v", len(found), found)
 		}
 		e := found[0]
 		if e.Count < times || e.Type != kind || !strings.Contains(e.Message, text) {
-			return fmt.Errorf("it is %s %s ×%d: %s", e.Type, e.Reason, e.Count, e.Message)
+			return fmt.Errorf("the event is %s %s ×%d: %s", e.Type, e.Reason, e.Count, e.Message)
 		}
 		if e.Count > 1 && !e.LastTimestamp.After(e.FirstTimestamp.Time) {
-			return fmt.Errorf("it was last seen when it was first seen: %v", e.LastTimestamp)
+			return fmt.Errorf("its first and last time are equal: %v", e.LastTimestamp)
 		}
 		return nil
 	})

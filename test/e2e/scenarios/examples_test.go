@@ -18,11 +18,11 @@ import (
 )
 
 // Every manifest below examples/ is applied to a real control plane by some test here, or typed
-// in a walk through a document; every scenario is played.
-func TestExamplesAreAllTried(t *testing.T) {
+// in a walk through README.md or a document; every scenario is played.
+func TestEveryExampleIsUsedByATest(t *testing.T) {
 	root := testbed.Root(t)
 	tried := read(t, filepath.Join(root, "test/sim/CMakeLists.txt"))
-	for _, pattern := range []string{"docs/documents/*.md", "test/e2e/scenarios/*_test.go"} {
+	for _, pattern := range []string{"README.md", "docs/documents/*.md", "docs/queues.md", "test/e2e/scenarios/*_test.go"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -38,7 +38,7 @@ func TestExamplesAreAllTried(t *testing.T) {
 		}
 		n++
 		folder, name := filepath.Split(path)
-		if strings.HasPrefix(folder, "workloads/") { // applied by the folder, see below
+		if strings.HasPrefix(folder, "workloads/") { // tested by folder, see below
 			return nil
 		}
 		for _, word := range []string{"examples/" + path, `"` + path + `"`, `"` + name + `"`, " " + name, `/` + name + `"`} {
@@ -46,7 +46,7 @@ func TestExamplesAreAllTried(t *testing.T) {
 				return nil
 			}
 		}
-		t.Errorf("examples/%s: no test tries it", path)
+		t.Errorf("examples/%s: no test uses it", path)
 		return nil
 	})
 	if err != nil || n == 0 {
@@ -54,17 +54,17 @@ func TestExamplesAreAllTried(t *testing.T) {
 	}
 }
 
-// workload is what is expected of a folder below examples/workloads.
+// workload is what a test expects of a folder below examples/workloads.
 type workload struct {
 	dialect  testbed.Dialect
-	operator *testbed.Operator // that makes its pods; nil: kube-controller-manager
-	then     string            // what its README has typed after the manifests are applied
+	operator *testbed.Operator // that creates its pods; nil: kube-controller-manager
+	then     string            // the README's command after the manifests are applied
 	owner    string            // kind
 	gangs    int
-	needed   int      // by each gang
-	pods     int      // of each gang
-	single   bool     // starts one by one
-	parts    []string // its subgroups at the top, as its README names them
+	needed   int      // members that each gang needs
+	pods     int      // pods of each gang
+	single   bool     // its pods start one by one
+	parts    []string // its top subgroups, as its README names them
 }
 
 var workloads = map[string]workload{
@@ -86,12 +86,12 @@ var workloads = map[string]workload{
 	"mpijob":          {dialect: testbed.KAI, owner: "MPIJob", gangs: 1, needed: 4, pods: 4, operator: &testbed.MPIOperator},
 }
 
-// W01: every folder of examples/workloads, as its README says. While one GPU is there nothing
-// starts; when there are enough, all members of a gang start together; what is deleted takes
-// its PodGroup along.
+// W01: every folder of examples/workloads, as its README describes it. With one GPU, nothing
+// starts. With enough GPUs, all members of a gang start together. A deleted workload takes its
+// PodGroup along.
 func TestW01_ExamplesOfWorkloads(t *testing.T) {
 	t.Parallel()
-	// Two operators serve MPIJobs, each in its own version, and cannot share a cluster.
+	// Two operators serve MPIJobs in different versions, so they cannot share a cluster.
 	kubeflow := func(name string) bool { return workloads[name].operator == &testbed.TrainingOperator }
 	others := func(name string) bool { return !kubeflow(name) }
 	folders := workloadFolders(t)
@@ -141,15 +141,15 @@ func tryWorkloads(t *testing.T, folders []string) {
 	for _, name := range folders {
 		testbed.Within(t, time.Minute, name+": its PodGroups go with their owner", func() error {
 			if left := c.PodGroups(t, name, testbed.KAI, testbed.Volcano); len(left) > 0 {
-				return fmt.Errorf("left are %v", left)
+				return fmt.Errorf("these are left: %v", left)
 			}
 			return nil
 		})
 	}
 }
 
-// workloadFolders are the folders below examples/workloads; each must be expected, and each
-// expectation must have its folder with a README.
+// workloadFolders are the folders below examples/workloads. Each must have an entry in `workloads`,
+// and each entry a folder with a README.
 func workloadFolders(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(example(t, "workloads"))
@@ -161,22 +161,22 @@ func workloadFolders(t *testing.T) []string {
 		name := entry.Name()
 		names = append(names, name)
 		if _, expected := workloads[name]; !expected {
-			t.Fatalf("examples/workloads/%s: nothing is expected of it in workloads", name)
+			t.Fatalf("examples/workloads/%s: `workloads` has no entry for it", name)
 		}
 		text := read(t, example(t, "workloads/"+name+"/README.md"))
 		if then := workloads[name].then; !strings.Contains(text, then) {
-			t.Errorf("examples/workloads/%s/README.md does not say: %s", name, then)
+			t.Errorf("examples/workloads/%s/README.md does not contain: %s", name, then)
 		}
 	}
 	for name := range workloads {
 		if !slices.Contains(names, name) {
-			t.Errorf("examples/workloads/%s is expected and not there", name)
+			t.Errorf("examples/workloads/%s does not exist", name)
 		}
 	}
 	return names
 }
 
-// startOperators starts each operator that one of the folders needs, once.
+// startOperators starts each operator that one of the folders needs.
 func startOperators(t *testing.T, c *testbed.Cluster, folders []string) {
 	t.Helper()
 	var started []*testbed.Operator
@@ -195,8 +195,8 @@ func typeIn(t *testing.T, shell *testbed.Shell, line string) {
 	}
 }
 
-// waitMade waits until the PodGroups of a folder are made and all its pods linked to them; what is
-// needed is told to the recorder.
+// waitMade waits until the PodGroups of a folder exist and all its pods are linked. It tells the
+// recorder how many members they need.
 func (w workload) waitMade(t *testing.T, c *testbed.Cluster, m *testbed.Muster, namespace string) []testbed.Gang {
 	t.Helper()
 	var gangs []testbed.Gang
@@ -206,7 +206,7 @@ func (w workload) waitMade(t *testing.T, c *testbed.Cluster, m *testbed.Muster, 
 			return g.Needed != w.needed || g.Members != w.pods || g.Group != w.dialect.Group
 		})
 		if wrong || len(gangs) != w.gangs {
-			return fmt.Errorf("there are %+v", gangs)
+			return fmt.Errorf("the gangs are %+v", gangs)
 		}
 		return nil
 	})
@@ -222,7 +222,7 @@ func (w workload) waitMade(t *testing.T, c *testbed.Cluster, m *testbed.Muster, 
 	return gangs
 }
 
-// What a README says of a PodGroup stands behind the command that shows it:
+// What a README shows about a PodGroup, after the command:
 // "# pg-serving-…-group-0 and …-group-1, minimum 3 each".
 var saidOfGroup = regexp.MustCompile(`(?m)^ {4}kubectl (?:get|describe) podgroup.*# ([^,]+), (minimum (\d+))?`)
 
@@ -230,10 +230,10 @@ func (w workload) checkReadme(t *testing.T, name string, gangs []testbed.Gang) {
 	t.Helper()
 	said := saidOfGroup.FindStringSubmatch(read(t, example(t, "workloads/"+name+"/README.md")))
 	if said == nil {
-		t.Fatalf("examples/workloads/%s/README.md does not say which PodGroup there is", name)
+		t.Fatalf("examples/workloads/%s/README.md does not show its PodGroup", name)
 	}
 	if said[3] != "" && said[3] != fmt.Sprint(w.needed) {
-		t.Errorf("README.md says %s, needed are %d", said[2], w.needed)
+		t.Errorf("README.md shows the minimum %s, but the gang needs %d", said[2], w.needed)
 	}
 	names := strings.Split(said[1], " and ")
 	for _, g := range gangs {
@@ -241,7 +241,7 @@ func (w workload) checkReadme(t *testing.T, name string, gangs []testbed.Gang) {
 			matches, _ := filepath.Match(strings.ReplaceAll(pattern, "…", "*"), g.Name)
 			return matches
 		}) {
-			t.Errorf("README.md says the PodGroup is called %s, it is %s", said[1], g.Name)
+			t.Errorf("README.md shows the PodGroup %s, but its name is %s", said[1], g.Name)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (w workload) checkGroup(t *testing.T, group *unstructured.Unstructured) {
 	}
 	owns := func(ref metav1.OwnerReference) bool { return ref.Kind == w.owner }
 	if !slices.ContainsFunc(group.GetOwnerReferences(), owns) {
-		t.Errorf("PodGroup %s should belong to a %s: %v", group.GetName(), w.owner, group.GetOwnerReferences())
+		t.Errorf("the owner of PodGroup %s must be a %s: %v", group.GetName(), w.owner, group.GetOwnerReferences())
 	}
 }
 
@@ -275,7 +275,7 @@ func (w workload) waitPlaced(t *testing.T, c *testbed.Cluster, namespace string,
 		}
 		testbed.Within(t, 30*time.Second, "the PodGroup is Running", func() error {
 			if phase := c.Phase(t, w.dialect, namespace, g.Name); phase != "Running" {
-				return fmt.Errorf("it is %q", phase)
+				return fmt.Errorf("the phase is %q", phase)
 			}
 			return nil
 		})

@@ -14,13 +14,13 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// crossing keeps the scheduler's calls for two members back until they cross: the bind call of the
-// first waits until the other one is at `stage` of its own cycle, and that call waits until the other
-// one is bound: by the lane, nobody else could.
+// crossing delays the scheduler's calls for two members until they cross. The bind call of the
+// first member waits until the other member is at `stage` of its own cycle, and that call waits
+// until the other member is bound, which only the lane can do.
 type crossing struct {
 	*testbed.Cluster
 	stage string
-	met   chan struct{} // closed when the other one is at that stage
+	met   chan struct{} // closed when the other member is at that stage
 
 	mu    sync.Mutex
 	first string
@@ -44,7 +44,7 @@ func (x *crossing) pass(ctx context.Context, call testbed.VerbCall) {
 		case <-ctx.Done():
 		}
 	case !first && call.Verb == x.stage:
-		close(x.met) // a second time would mean a second cycle: the test fails
+		close(x.met) // a second close would mean a second cycle: the test panics
 		x.waitBound(ctx, call.Pod)
 	}
 }
@@ -53,16 +53,16 @@ func (x *crossing) waitBound(ctx context.Context, key string) {
 	ns, name, _ := strings.Cut(key, "/")
 	for ctx.Err() == nil {
 		if pod, err := x.Kube.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Spec.NodeName != "" {
-			time.Sleep(2 * time.Second) // the scheduler has heard of it too
+			time.Sleep(2 * time.Second) // so that the scheduler has seen it, too
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// P03: a member is bound by the lane while kube-scheduler is at work on it. It is neither lost nor
-// kept in mind as one that is still to be bound.
-func TestP03_BoundInItsOwnCycle(t *testing.T) {
+// P03: the lane binds a member while kube-scheduler is working on it. The member is not lost, and
+// kube-scheduler does not remember it as assumed.
+func TestP03_BoundByTheLaneDuringItsOwnCycle(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
 		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version, Dialects: []testbed.Dialect{testbed.Sigs}})
 		m := c.StartMuster(t, testbed.MusterOptions{Express: true})
@@ -76,7 +76,7 @@ func TestP03_BoundInItsOwnCycle(t *testing.T) {
 			x.cross(t, m, proxy)
 			proxy.Set(nil)
 		}
-		// Whoever were kept in mind on a node would keep the next ones from it.
+		// A pod that the scheduler still assumed on a node would keep the next pods off the node.
 		c.Add(t, testbed.Sigs.PodGroup("ml", "next", 2, nil))
 		c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "next", 2, testbed.GPUs(1))...)
 		c.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", "next"), 2, 20*time.Second)
@@ -90,11 +90,11 @@ func (x *crossing) cross(t *testing.T, m *testbed.Muster, proxy *testbed.VerbPro
 	before := m.Metrics(t).Sum("muster_express_bindings_total")
 	names := []string{x.stage + "-0", x.stage + "-1"}
 	x.Add(t, testbed.Sigs.PodGroup("ml", x.stage, 2, nil))
-	m.WaitState(t, "ml", x.stage, "Assembling") // else a member is told that its PodGroup does not exist
+	m.WaitState(t, "ml", x.stage, "Assembling") // otherwise a member gets the reason that its PodGroup does not exist
 	x.AddPods(t, testbed.Members(testbed.Sigs, "ml", x.stage, 2, testbed.GPUs(1))...)
 	x.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", x.stage), 2, 20*time.Second)
 	if n := m.Metrics(t).Sum("muster_express_bindings_total") - before; n != 1 {
-		t.Errorf("%s: the lane has bound %v members, not one", x.stage, n)
+		t.Errorf("%s: the lane bound %v members, want 1", x.stage, n)
 	}
 	testbed.Within(t, 10*time.Second, "the call that was kept back is answered", func() error {
 		for _, call := range proxy.Calls(x.stage) {
@@ -102,18 +102,18 @@ func (x *crossing) cross(t *testing.T, m *testbed.Muster, proxy *testbed.VerbPro
 				return nil
 			}
 		}
-		return fmt.Errorf("it is not")
+		return fmt.Errorf("the pod is not bound")
 	})
-	time.Sleep(time.Second) // what it has to say, and whether it tries again
+	time.Sleep(time.Second) // time for its events and for another try
 	for _, name := range names {
 		x.wellPlaced(t, name)
 	}
 	x.DeletePods(t, "ml", names...)
 }
 
-// wellPlaced says that nothing about the pod reads as if it waited for a node. One thing does, where
-// the scheduler found out in the middle of its cycle: its error, once, which the kubelet's first
-// status takes back (it sets PodScheduled; KWOK does not).
+// wellPlaced checks that nothing about the pod looks as if it waited for a node. One exception: if
+// the scheduler found out in the middle of its cycle, it writes one error. The kubelet's first
+// status removes it (it sets PodScheduled; KWOK does not).
 func (x *crossing) wellPlaced(t *testing.T, name string) {
 	t.Helper()
 	found := x.stage == "filter" && "ml/"+name != x.first
@@ -123,7 +123,7 @@ func (x *crossing) wellPlaced(t *testing.T, name string) {
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue && !(found && c.Reason == "SchedulerError") {
-			t.Errorf("%s is bound, and its condition says: %s %s %s", name, c.Status, c.Reason, c.Message)
+			t.Errorf("%s is bound, but its condition is %s %s %s", name, c.Status, c.Reason, c.Message)
 		}
 	}
 	failed := 0

@@ -14,7 +14,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// askBind calls bind as anybody could who reaches the port, and returns the error in the answer.
+// askBind calls bind as any client of the port could, and returns the error in the answer.
 func askBind(t *testing.T, m *testbed.Muster, pod *corev1.Pod, node string) string {
 	t.Helper()
 	question, err := json.Marshal(map[string]any{
@@ -35,10 +35,10 @@ func askBind(t *testing.T, m *testbed.Muster, pod *corev1.Pod, node string) stri
 	return answer.Error
 }
 
-// Whoever reaches the port of the verbs binds nothing that kube-scheduler would not: not what filter
-// was never asked about, nor elsewhere than filter said, nor to a node that the pod does not tolerate,
-// nor a pod of another scheduler. Then kube-scheduler binds the pod itself.
-func TestT13_OnlyWhatFilterLetThroughIsBound(t *testing.T) {
+// A client of the verbs' port cannot bind what kube-scheduler would not bind: a pod without a
+// filter call, a pod to a node that filter did not return or that the pod does not tolerate, or a
+// pod of another scheduler. After that, kube-scheduler binds the pod itself.
+func TestT13_OnlyPodsThatPassedFilterAreBound(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutControllers: true})
 	m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"schedulerNames": []string{"default-scheduler"}}})
@@ -57,28 +57,28 @@ func TestT13_OnlyWhatFilterLetThroughIsBound(t *testing.T) {
 		t.Helper()
 		testbed.Within(t, 10*time.Second, fmt.Sprintf("%s is not bound to %s", pod.Name, node), func() error {
 			if says := askBind(t, m, pod, node); !strings.Contains(says, words) {
-				return fmt.Errorf("bind is answered %q, not %q", says, words)
+				return fmt.Errorf("bind answers %q, want %q", says, words)
 			}
 			return nil
 		})
 	}
-	refused(pod, "a", "filter has not let pod ml/p through to node a")
+	refused(pod, "a", "filter did not return node a for pod ml/p recently")
 	askFilter(t, m, pod, "a")
-	refused(pod, "b", "filter has not let pod ml/p through to node b")
+	refused(pod, "b", "filter did not return node b for pod ml/p recently")
 	askFilter(t, m, pod, "a", "tainted")
-	refused(pod, "tainted", "node tainted is not for pod ml/p: untolerated taint (TaintToleration")
+	refused(pod, "tainted", "node tainted does not suit pod ml/p: untolerated taint (TaintToleration")
 	askFilter(t, m, theirs, "a")
 	refused(theirs, "a", "spec.schedulerName another")
 	c.Recorder.NoneBound(t, testbed.InNamespace("ml"))
 	metrics := m.Metrics(t)
 	for _, why := range []string{"not-passed", "node-rule"} {
 		if metrics.Sum("muster_binds_turned_away_total", `why="`+why+`"`) == 0 {
-			t.Errorf("nothing counts bind calls that were turned away: %s", why)
+			t.Errorf("no metric counts the refused bind calls: %s", why)
 		}
 	}
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
 	c.Recorder.WaitBound(t, testbed.Named("ml", "p"), 1, 20*time.Second)
 	if on := c.Recorder.Pods(testbed.Named("ml", "p"))[0].Node; on == "tainted" {
-		t.Errorf("kube-scheduler has bound it to %s", on)
+		t.Errorf("kube-scheduler bound it to %s", on)
 	}
 }

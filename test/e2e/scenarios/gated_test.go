@@ -26,7 +26,7 @@ func gatesOf(pod testbed.PodRecord) []string {
 	return names
 }
 
-// allHave waits until all of n selected pods have these gates, and no others.
+// allHave waits until each of n selected pods has exactly these gates.
 func allHave(t *testing.T, c *testbed.Cluster, which testbed.Which, n int, gates ...string) {
 	t.Helper()
 	testbed.Within(t, 30*time.Second, fmt.Sprintf("%d pods have the gates %v", n, gates), func() error {
@@ -37,7 +37,7 @@ func allHave(t *testing.T, c *testbed.Cluster, which testbed.Which, n int, gates
 			}
 		}
 		if have != n {
-			return fmt.Errorf("%d have", have)
+			return fmt.Errorf("%d pods have them", have)
 		}
 		return nil
 	})
@@ -58,8 +58,8 @@ func conditionReasons(c *testbed.Cluster, which testbed.Which) []string {
 
 var gatesOn = map[string]any{"gates": map[string]any{"enabled": true}}
 
-// The chart's policy gates the members of gangs when they are made; kube-scheduler is not asked about
-// them before there is a plan; then each is nominated, let go and bound, in that order.
+// The chart's policy gates members of gangs when they are created. kube-scheduler does not try them
+// before there is a plan. Then each is nominated, ungated and bound, in this order.
 func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{})
@@ -70,7 +70,7 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
 	testbed.Within(t, 30*time.Second, "the API server has read the policy", func() error {
 		if n := gatesOfNew(t, c, testbed.Pod("ml", "probe", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp"))); n != 1 {
-			return fmt.Errorf("a member is made with %d gates", n)
+			return fmt.Errorf("a new member has %d gates", n)
 		}
 		return nil
 	})
@@ -85,12 +85,12 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	}
 	c.WaitEvent(t, "PodGroup", "ml", "ddp", "Unschedulable", "5 members needed, room for 4")
 	if calls := m.Metrics(t).Sum("muster_extender_requests_total", `verb="filter"`); calls != 0 {
-		t.Errorf("kube-scheduler asked %v times about gated pods", calls)
+		t.Errorf("kube-scheduler made %v calls for gated pods", calls)
 	}
 	if gated := m.Metrics(t).Sum("muster_gated_pods"); gated != 5 {
 		t.Errorf("muster_gated_pods is %v", gated)
 	}
-	// What the policy passes over: other schedulers, and who is nobody's member.
+	// Pods that the policy ignores: those of other schedulers, and ordinary pods.
 	muster := testbed.WithScheduler("muster")
 	for pod, gates := range map[*corev1.Pod]int{
 		testbed.Pod("ml", "member", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                                  1,
@@ -99,7 +99,7 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 		testbed.Pod("kube-system", "system", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                         0,
 	} {
 		if n := gatesOfNew(t, c, pod); n != gates {
-			t.Errorf("%s is made with %d gates, not %d", pod.Name, n, gates)
+			t.Errorf("the new pod %s has %d gates, want %d", pod.Name, n, gates)
 		}
 	}
 
@@ -109,10 +109,10 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	c.Recorder.Together(t, gang)
 	for name, seen := range steps() {
 		if want := []string{"gated", "nominated", "ungated", "bound"}; !slices.Equal(seen, want) {
-			t.Errorf("%s was %v, not %v", name, seen, want)
+			t.Errorf("%s was %v, want %v", name, seen, want)
 		}
 	}
-	// A PodGroup that muster makes: gated until it is linked and planned.
+	// A PodGroup that muster creates: its pods are gated until they are linked and planned.
 	c.AddPods(t, testbed.Pod("ml", "x-0", testbed.GPUs(1), testbed.WithScheduler("muster"),
 		testbed.Annotated("muster.dev/gang", "x"), testbed.Annotated("muster.dev/min-member", "2")))
 	made := testbed.Named("ml", "x-0", "x-1")
@@ -121,12 +121,12 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	c.AddPods(t, testbed.Pod("ml", "x-1", testbed.GPUs(1), testbed.WithScheduler("muster"),
 		testbed.Annotated("muster.dev/gang", "x"), testbed.Annotated("muster.dev/min-member", "2")))
 	c.Recorder.WaitRunning(t, made, 2, 30*time.Second)
-	// A later member of a placed gang.
+	// A later member of a Scheduled gang.
 	c.AddPods(t, testbed.Pod("ml", "ddp-later", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp")))
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "ddp-later"), 1, 30*time.Second)
 }
 
-// gatesOfNew is with how many gates the API server would make a pod.
+// gatesOfNew is the number of gates that a new pod has.
 func gatesOfNew(t *testing.T, c *testbed.Cluster, pod *corev1.Pod) int {
 	t.Helper()
 	made, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod,
@@ -137,8 +137,8 @@ func gatesOfNew(t *testing.T, c *testbed.Cluster, pod *corev1.Pod) int {
 	return len(made.Spec.SchedulingGates)
 }
 
-// watchSteps notes what becomes of the pods of a gang, each thing once. The function waits until n of
-// them are bound.
+// watchSteps records the steps of a gang's pods, each step once. The returned function waits until
+// n of them are bound.
 func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string, n int) func() map[string][]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -181,13 +181,13 @@ func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string, n int)
 		t.Helper()
 		<-done
 		if n > 0 {
-			t.Errorf("%d pods of %s/%s were not seen bound", n, namespace, gang)
+			t.Errorf("did not see that %d pods of %s/%s are bound", n, namespace, gang)
 		}
 		return steps
 	}
 }
 
-// muster is killed when its members are nominated, and none is let go: the next one finds them.
+// muster is killed when its members are nominated and still gated. The next muster finds them.
 func TestP07_GatedKilledBeforeTheGatesAreLifted(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
@@ -208,11 +208,11 @@ func TestP07_GatedKilledBeforeTheGatesAreLifted(t *testing.T) {
 	testbed.Within(t, 20*time.Second, "all are nominated", func() error {
 		pods := c.Recorder.Pods(gang)
 		if len(pods) != 8 {
-			return fmt.Errorf("%d pods are seen", len(pods))
+			return fmt.Errorf("%d pods exist", len(pods))
 		}
 		for _, pod := range pods {
 			if pod.Latest.Status.NominatedNodeName != "a" {
-				return fmt.Errorf("%s is not", pod.Name)
+				return fmt.Errorf("%s is not nominated", pod.Name)
 			}
 		}
 		return nil
@@ -225,9 +225,8 @@ func TestP07_GatedKilledBeforeTheGatesAreLifted(t *testing.T) {
 	c.Recorder.Together(t, gang)
 }
 
-// Somebody else's gate beside muster's: nothing is planned before it is gone, and it is never muster
-// that takes it off.
-func TestP07_GatedByOthersToo(t *testing.T) {
+// A gate of another program: nothing is planned before it is gone, and muster never lifts it.
+func TestP07_GatedByAnotherProgramToo(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, gatesOn, testbed.Sigs)
 	c.Namespace(t, "ml")
@@ -245,7 +244,8 @@ func TestP07_GatedByOthersToo(t *testing.T) {
 	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
 }
 
-// gatedAndWaiting is a gang of three gated members that lacks room, with a stranger's gate on one of them.
+// gatedAndWaiting is a gang of three gated members without room; one of them has a gate of another
+// program.
 func gatedAndWaiting(t *testing.T, c *testbed.Cluster) testbed.Which {
 	t.Helper()
 	c.Namespace(t, "ml")
@@ -258,8 +258,8 @@ func gatedAndWaiting(t *testing.T, c *testbed.Cluster) testbed.Which {
 	return testbed.InGang(testbed.Sigs, "ml", "ddp")
 }
 
-// Turned off, the option frees everybody; the policy goes with it.
-func TestP07_GatesOffFreesEverybody(t *testing.T) {
+// If the option is turned off, every pod is ungated, and the policy is removed.
+func TestP07_GatesOffUngatesEveryPod(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{})
 	i := c.InstallChart(t, gatesOn)
@@ -267,7 +267,7 @@ func TestP07_GatesOffFreesEverybody(t *testing.T) {
 		return c.Kubectl(t, c.Dir, "", "get mutatingadmissionpolicies,mutatingadmissionpolicybindings -o name")
 	}
 	if !strings.Contains(policies(), "muster-gates") {
-		t.Errorf("the chart has installed no policy: %s", policies())
+		t.Errorf("the chart has not installed a policy: %s", policies())
 	}
 	m := c.StartMuster(t, testbed.MusterOptions{Installed: i})
 	gang := gatedAndWaiting(t, c)
@@ -282,8 +282,8 @@ func TestP07_GatesOffFreesEverybody(t *testing.T) {
 	allHave(t, c, gang, 1, "example.com/other")
 }
 
-// muster ungate, and the line of docs/gates.md, without a muster that runs.
-func TestP07_Ungate(t *testing.T) {
+// muster ungate, and the command in docs/gates.md, while muster is not running.
+func TestP07_UngateLiftsMustersGate(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
 	gang := gatedAndWaiting(t, c)
@@ -295,20 +295,20 @@ func TestP07_Ungate(t *testing.T) {
 		return musterSays(t, append([]string{"ungate", "--kubeconfig", c.Kubeconfig()}, args...)...)
 	}
 	if said := ungate("--all", "--dry-run"); strings.Count(said, "would be ungated") != 4 {
-		t.Errorf("--dry-run says\n%s", said)
+		t.Errorf("--dry-run prints\n%s", said)
 	}
 	if said := ungate("-n", "other"); said != "pod other/p ungated\n" {
-		t.Errorf("-n other says\n%s", said)
+		t.Errorf("-n other prints\n%s", said)
 	}
 	allHave(t, c, elsewhere, 1)
 	allHave(t, c, gang, 2, testbed.Gate)
 	if said := ungate("--all"); strings.Count(said, " ungated\n") != 3 {
-		t.Errorf("--all says\n%s", said)
+		t.Errorf("--all prints\n%s", said)
 	}
 	allHave(t, c, gang, 2)
 	allHave(t, c, gang, 1, "example.com/other")
 	if said := ungate("--all"); said != "no pod has the scheduling gate muster.dev/plan\n" {
-		t.Errorf("once more it says\n%s", said)
+		t.Errorf("a second run prints\n%s", said)
 	}
 
 	c.AddPods(t, testbed.Pod("other", "q", testbed.GPUs(1), testbed.Gated(testbed.Gate, "example.com/other")))
@@ -326,7 +326,7 @@ func TestP07_Ungate(t *testing.T) {
 	allHave(t, c, testbed.Named("other", "q"), 1, "example.com/other")
 }
 
-// A gang that lacks nothing but room is shown to autoscalers; one that lacks members is not.
+// A gang that lacks only room is shown to autoscalers. A gang that lacks members is not.
 func TestP07_GatedAndShownToAutoscalers(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, map[string]any{"gates": map[string]any{"enabled": true, "showToAutoscaler": true}}, testbed.Sigs)
@@ -342,23 +342,23 @@ func TestP07_GatedAndShownToAutoscalers(t *testing.T) {
 	allHave(t, c, gang, 2, testbed.Gate)
 	allHave(t, c, gang, 2)
 	if took := time.Since(begin); took < 7*time.Second {
-		t.Errorf("they were shown after %v", took)
+		t.Errorf("the pods were shown after %v", took)
 	}
 	testbed.Within(t, 20*time.Second, "they are Unschedulable", func() error {
 		if reasons := conditionReasons(c, gang); !slices.Equal(reasons, []string{"Unschedulable"}) {
-			return fmt.Errorf("they are %v", reasons)
+			return fmt.Errorf("the reasons are %v", reasons)
 		}
 		return nil
 	})
 	c.Recorder.AllSay(t, gang, 2, "gang ml/ddp: 2 members needed, room for 1 (1 short of nvidia.com/gpu)")
 	allHave(t, c, half, 1, testbed.Gate)
-	c.AddNodes(t, testbed.Node("b", testbed.GPUs(1))) // the autoscaler's
+	c.AddNodes(t, testbed.Node("b", testbed.GPUs(1))) // as an autoscaler would
 	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
 }
 
-// Before Kubernetes 1.36 the chart refuses the option in clear words, muster says what is missing, and
-// pods that carry the gate themselves are let go with their plan all the same.
-func TestP07_GatesBefore136(t *testing.T) {
+// Before Kubernetes 1.36 the chart refuses the option with a clear message, muster reports what is
+// missing, and pods whose manifests have the gate are ungated with their plan.
+func TestP07_GatesBeforeKubernetes136(t *testing.T) {
 	testbed.Long(t, "minors")
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Kubernetes: testbed.Earlier, Dialects: []testbed.Dialect{testbed.Sigs}})
@@ -371,7 +371,7 @@ func TestP07_GatesBefore136(t *testing.T) {
 	m := c.StartMuster(t, testbed.MusterOptions{Config: gatesOn})
 	testbed.Within(t, 10*time.Second, "muster says what is missing", func() error {
 		if log := read(t, m.LogFile); !strings.Contains(log, "this API server has no MutatingAdmissionPolicy") {
-			return fmt.Errorf("it says\n%s", log)
+			return fmt.Errorf("its log is\n%s", log)
 		}
 		return nil
 	})

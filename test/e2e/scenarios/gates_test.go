@@ -16,9 +16,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// gates stop gangs where a test wants them: before muster is asked to bind a
-// member, or before the API server gets a Binding. A gate belongs to a namespace
-// and is closed behind a number of pods; there is none where no number was set.
+// gates stop gangs where a test needs it: before a bind call reaches muster, or before a Binding
+// reaches the API server. A gate belongs to a namespace and closes after a number of pods. Without
+// a number there is no gate.
 type gates struct {
 	verbs *testbed.VerbProxy
 	api   *testbed.FaultProxy
@@ -27,10 +27,10 @@ type gates struct {
 	asks     map[string]*gate // bind calls of the scheduler
 	bindings map[string]*gate // Bindings of muster
 	refuse   func(testbed.Request) testbed.Verdict
-	frozen   chan struct{} // while it is there, muster writes nothing but Bindings
+	frozen   chan struct{} // while it is set, only muster's Bindings arrive
 }
 
-// gate lets some pods through, and the others when it is opened.
+// gate lets a limited number of pods pass, and the others when it opens.
 type gate struct {
 	limit   int
 	passed  map[string]bool
@@ -44,8 +44,8 @@ func newGate(limit int) *gate {
 
 const unlimited = 1 << 30
 
-// newGates puts the gates between the scheduler, muster and the API server. The
-// verbs' proxy is made when muster is there.
+// newGates puts the gates between the scheduler, muster and the API server. The proxy for the verbs
+// is added when muster exists.
 func newGates(t *testing.T, c *testbed.Cluster) *gates {
 	t.Helper()
 	g := &gates{api: c.StartFaultProxy(t), asks: map[string]*gate{}, bindings: map[string]*gate{}}
@@ -79,7 +79,7 @@ func (g *gates) decide(ctx context.Context, r testbed.Request) testbed.Verdict {
 	return refuse(r)
 }
 
-// freeze lets nothing that muster writes arrive but Bindings, until thaw.
+// freeze blocks all of muster's writes except Bindings, until thaw.
 func (g *gates) freeze() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,14 +95,14 @@ func (g *gates) thaw() {
 	}
 }
 
-// refusing decides about Bindings that have passed their gate.
+// refusing sets what happens to Bindings that have passed their gate.
 func (g *gates) refusing(decide func(testbed.Request) testbed.Verdict) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = decide
 }
 
-// refuseOnce refuses the fourth Binding of a namespace, and no other.
+// refuseOnce refuses only the fourth Binding of a namespace.
 func (g *gates) refuseOnce(namespace string) {
 	var sent atomic.Int32
 	g.refusing(func(r testbed.Request) testbed.Verdict {
@@ -125,8 +125,7 @@ func (g *gates) inFrontOf(t *testing.T, m *testbed.Muster) *testbed.VerbProxy {
 	return g.verbs
 }
 
-// set closes a namespace's gates: the scheduler may ask for so many members, and
-// so many Bindings are let through.
+// set closes the gates of a namespace: this many bind calls and this many Bindings may pass.
 func (g *gates) set(namespace string, asks, bindings int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,7 +133,7 @@ func (g *gates) set(namespace string, asks, bindings int) {
 	g.bindings[namespace] = newGate(bindings)
 }
 
-// pass returns when the pod may go on; false: its caller has gone.
+// pass returns when the pod may continue; false: its caller has disconnected.
 func (g *gates) pass(ctx context.Context, all map[string]*gate, namespace, name string) bool {
 	for {
 		g.mu.Lock()
@@ -172,10 +171,10 @@ func (g *gates) waiting(all map[string]*gate, namespace string) int {
 	return 0
 }
 
-// letOne lets one more Binding through.
+// letOne lets one more Binding pass.
 func (g *gates) letOne(namespace string) { g.raise(g.bindings, namespace, 1) }
 
-// release opens both gates of a namespace for good.
+// release opens both gates of a namespace.
 func (g *gates) release(namespace string) {
 	g.raise(g.asks, namespace, unlimited)
 	g.raise(g.bindings, namespace, unlimited)
@@ -191,11 +190,11 @@ func (g *gates) raise(all map[string]*gate, namespace string, by int) {
 	}
 }
 
-// stage is a moment in a gang's life at which a test stops it.
+// stage is a moment in a gang's life at which a test stops the gang.
 type stage struct {
 	name  string
-	state string // muster's word for it
-	// How many members may ask for their binding, and how many are bound.
+	state string // the state in muster's API
+	// How many members may come to bind, and how many are bound.
 	asks, bindings int
 }
 
@@ -207,8 +206,8 @@ var stages = []stage{
 	{"committing", "Committing", wayMembers, 3},
 }
 
-// way is a gang of eight one-GPU members on its way to two of the three nodes of
-// four GPUs in its namespace's pool, stopped at a stage.
+// way is a gang of eight members with one GPU each, on its way to two of the three nodes with four
+// GPUs in its namespace's pool. It is stopped at a stage.
 type way struct {
 	*testing.T
 	c     *testbed.Cluster
@@ -256,7 +255,7 @@ func (w *way) start() {
 	w.c.AddNodes(w, w.node("a"), w.node("b"), w.node("c"))
 	w.c.Add(w, testbed.Sigs.PodGroup(w.ns, wayGroup, wayMembers, nil))
 	w.c.AddPods(w, w.members(memberNames(wayMembers)...)...)
-	w.c.Recorder.WaitExist(w, w.gang, wayMembers, 30*time.Second) // muster may see them before the recorder does
+	w.c.Recorder.WaitExist(w, w.gang, wayMembers, 30*time.Second) // muster may see them before the recorder
 	testbed.Within(w, 60*time.Second, "the gang is "+w.stage.name, func() error {
 		gang := w.m.Gang(w, w.ns, wayGroup)
 		asking := w.gates.waiting(w.gates.asks, w.ns)
@@ -265,13 +264,13 @@ func (w *way) start() {
 		if gang.State != w.stage.state ||
 			asking != wayMembers-w.stage.asks || binding != wayMembers-w.stage.bindings ||
 			(asking > 0 && gang.Held != w.stage.asks) || (binding > 0 && bound != w.stage.bindings) {
-			return fmt.Errorf("%d ask, %d bindings wait, %d are bound: %+v", asking, binding, bound, gang)
+			return fmt.Errorf("%d bind calls wait, %d Bindings wait, %d are bound: %+v", asking, binding, bound, gang)
 		}
 		return nil
 	})
 }
 
-// unbound are the members without a node, by name.
+// unbound are the names of the members without a node.
 func (w *way) unbound() []string {
 	var names []string
 	for _, pod := range w.c.Recorder.Pods(w.gang) {
@@ -282,8 +281,8 @@ func (w *way) unbound() []string {
 	return names
 }
 
-// fullest is the node that most of the gang's members are to go to; of a commit,
-// the one that most Bindings are still on their way to.
+// fullest is the node of most of the gang's slots. In a commit, it is the node of most Bindings
+// that are still on their way.
 func (w *way) fullest() string {
 	w.Helper()
 	count := map[string]int{}
@@ -306,7 +305,7 @@ func (w *way) fullest() string {
 		}
 	}
 	if best == "" {
-		w.Fatalf("no member has a place: %+v", w.m.GangPods(w, w.ns, wayGroup))
+		w.Fatalf("no member has a slot: %+v", w.m.GangPods(w, w.ns, wayGroup))
 	}
 	return best
 }
@@ -321,13 +320,13 @@ func (w *way) clear(which testbed.Which) {
 	w.c.DeletePods(w, w.ns, names...)
 	testbed.Within(w, 30*time.Second, "the pods are gone", func() error {
 		if left := len(w.there(which)); left > 0 {
-			return fmt.Errorf("%d are left", left)
+			return fmt.Errorf("%d pods are left", left)
 		}
 		return nil
 	})
 }
 
-// there are the selected pods that exist now.
+// there are the selected pods that exist.
 func (w *way) there(which testbed.Which) []testbed.PodRecord {
 	return slices.DeleteFunc(w.c.Recorder.Pods(which), func(p testbed.PodRecord) bool { return !p.Erased.IsZero() })
 }

@@ -8,9 +8,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// A pod linked to a group that nobody made waits for it, and says so; it is
-// never treated as an ordinary pod.
-func TestMissingPodGroup(t *testing.T) {
+// A pod with a link to a missing PodGroup waits and gets a reason. It never counts as an ordinary
+// pod.
+func TestMembersWaitForAMissingPodGroup(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
@@ -18,9 +18,8 @@ func TestMissingPodGroup(t *testing.T) {
 	waitForGroup(t, c, testbed.Sigs, func() {})
 }
 
-// A dialect whose CRD is not installed is no error; one that is installed while
-// muster runs is picked up.
-func TestCRDInstalledLater(t *testing.T) {
+// A dialect without a CRD is not an error. muster detects a CRD that is installed later.
+func TestCRDMayBeInstalledLater(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []testbed.Dialect{testbed.Volcano, testbed.KAI} {
 		t.Run(dialect.Name, func(t *testing.T) {
@@ -33,9 +32,9 @@ func TestCRDInstalledLater(t *testing.T) {
 	}
 }
 
-// In a quiet cluster nothing makes kube-scheduler try a waiting member again: the
-// newer reason is written by muster.
-func TestWordsFollowTheReason(t *testing.T) {
+// In a quiet cluster, nothing makes kube-scheduler try a waiting member again, so muster writes the
+// newer reason.
+func TestReasonsOnPodsAreUpdated(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.Sigs)
 	c.Namespace(t, "ml")
@@ -47,13 +46,13 @@ func TestWordsFollowTheReason(t *testing.T) {
 	c.Recorder.AllSay(t, gang, 3, "gang ml/ddp: 3 of 4 members exist")
 	testbed.Within(t, 10*time.Second, "muster has written to three pods", func() error {
 		if told := m.Metrics(t).Sum("muster_api_requests_total", `verb="patch"`, `resource="pods/status"`); told < 3 {
-			return fmt.Errorf("it has written to %v", told)
+			return fmt.Errorf("muster wrote to %v", told)
 		}
 		return nil
 	})
 }
 
-// waitForGroup creates members, watches them wait, then makes the group.
+// waitForGroup creates members, checks that they wait, and then creates the PodGroup.
 func waitForGroup(t *testing.T, c *testbed.Cluster, dialect testbed.Dialect, before func()) {
 	t.Helper()
 	c.Namespace(t, "ml")
@@ -71,5 +70,5 @@ func waitForGroup(t *testing.T, c *testbed.Cluster, dialect testbed.Dialect, bef
 	c.Add(t, dialect.PodGroup("ml", "ddp", 3, nil))
 	c.Recorder.WaitBound(t, gang, 3, 90*time.Second)
 	c.Recorder.Together(t, gang)
-	t.Logf("bound %.1f s after the group was made", time.Since(begin).Seconds())
+	t.Logf("bound %.1f s after the PodGroup was created", time.Since(begin).Seconds())
 }

@@ -15,20 +15,19 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// lateScheduler is a scheduler name that nobody serves until a test starts a
-// second kube-scheduler: its pods keep a gang from its quorum for as long as the
-// test wants.
+// lateScheduler is the name of a scheduler that does not run until a test starts a second
+// kube-scheduler. Its pods keep a gang below its quorum for as long as the test wants.
 const lateScheduler = "late-scheduler"
 
-// startLateScheduler serves the pods that waited for it.
+// startLateScheduler starts the scheduler for these pods.
 func startLateScheduler(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 	t.Helper()
 	c.StartScheduler(t, testbed.SchedulerOptions{
 		Muster: m, Profiles: []string{lateScheduler}, Log: "late-kube-scheduler"})
 }
 
-// C03: a bind call is never held until the scheduler gives up on it.
-func TestC03_HoldLimit(t *testing.T) {
+// C03: muster never holds a bind call until the scheduler gives up.
+func TestC03_HoldsEndBeforeTheSchedulerGivesUp(t *testing.T) {
 	beside(t)
 	const hold = 4 * time.Second
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
@@ -43,7 +42,7 @@ func TestC03_HoldLimit(t *testing.T) {
 	members[7].Spec.SchedulerName = lateScheduler
 	c.AddPods(t, members...)
 
-	// Two rounds of holds go by; the plan stays through both.
+	// Two rounds of holds pass, and the plan stays.
 	m.WaitState(t, "ml", "ddp", "Planned")
 	var answered []testbed.VerbCall
 	testbed.Within(t, time.Minute, "held calls are answered twice", func() error {
@@ -51,18 +50,18 @@ func TestC03_HoldLimit(t *testing.T) {
 			t.Fatalf("the gang lost its plan: %+v", gang)
 		}
 		if answered = proxy.Calls("bind"); len(answered) < 14 {
-			return fmt.Errorf("%d bind calls so far", len(answered))
+			return fmt.Errorf("%d bind calls have been answered", len(answered))
 		}
 		return nil
 	})
 	for _, call := range answered {
 		held := call.End.Sub(call.Begin)
 		if !strings.Contains(call.Error, "gang ml/ddp") {
-			t.Errorf("%s was answered %q, which names no gang", call.Pod, call.Error)
+			t.Errorf("the answer for %s is %q, which names no gang", call.Pod, call.Error)
 		}
 		testbed.Figure(t, held <= hold+time.Second, "%s was held %v, configured are %v", call.Pod, held, hold)
 		if held >= testbed.ExtenderTimeout {
-			t.Errorf("%s was held %v: the scheduler has given up", call.Pod, held)
+			t.Errorf("%s was held %v, longer than the scheduler waits", call.Pod, held)
 		}
 	}
 	c.WaitEvent(t, "Pod", "ml", "ddp-0", "FailedScheduling", "gang ml/ddp")
@@ -85,8 +84,8 @@ func boundOf(pods []testbed.PodRecord) int {
 	return n
 }
 
-// A thousand held calls are a thousand connections and not one thread: everybody
-// else is served as if they were not there.
+// A thousand held calls are a thousand connections without a thread each. All other calls get their
+// answers as usual.
 func TestC03_ThousandHeldBinds(t *testing.T) {
 	members := 1001
 	if testbed.Small(t, "large") {
@@ -113,7 +112,7 @@ func TestC03_ThousandHeldBinds(t *testing.T) {
 
 	testbed.Within(t, time.Minute, "all binds but one are held", func() error {
 		if held := m.Metrics(t).Sum("muster_held_binds"); held < float64(members-1) {
-			return fmt.Errorf("%v are", held)
+			return fmt.Errorf("%v are held", held)
 		}
 		return nil
 	})
@@ -134,8 +133,8 @@ func TestC03_ThousandHeldBinds(t *testing.T) {
 	t.Logf("%d members were bound within %v", members, c.Recorder.Together(t, gang))
 }
 
-// askFilter calls filter as the scheduler would, and returns how long the answer
-// took. What the answer says does not matter here, only that it is one.
+// askFilter calls filter as the scheduler would, and returns how long the answer took. The content
+// of the answer does not matter.
 func askFilter(t *testing.T, m *testbed.Muster, pod *corev1.Pod, nodes ...string) time.Duration {
 	t.Helper()
 	question, err := json.Marshal(map[string]any{"Pod": pod, "Nodes": nil, "NodeNames": nodes})

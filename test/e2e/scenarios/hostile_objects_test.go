@@ -17,16 +17,17 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// limit is a field of an object that a tenant makes as large as the API server lets through.
+// limit is a field of an object that a tenant makes as large as the API server allows.
 type limit struct {
 	name string
-	// object is JSON, with @ where item stands, again and again. # in the item is its number, % one
-	// that is a port. An object of no kind is a pod.
+	// object is JSON, with @ where item is repeated. In an item, # is its number and % a number
+	// that is a valid port. An object without a kind is a pod.
 	object, item string
-	most         int // of items; 0: as many as the object has room for
+	most         int // number of items; 0: as many as fit into the object
 }
 
-// text is the object with n items, and not much larger than size; n is how many there are.
+// text is the object with n items, but not much larger than size; the second result is the number
+// of items.
 func (l limit) text(size, n int) (string, int) {
 	before, after, many := strings.Cut(l.object, "@")
 	if !many {
@@ -34,7 +35,7 @@ func (l limit) text(size, n int) (string, int) {
 	}
 	separator := ","
 	if strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
-		separator = "" // one long text
+		separator = "" // one long string
 	}
 	var b strings.Builder
 	b.WriteString(before)
@@ -70,10 +71,10 @@ func oneContainer(fields string) string {
 	return `{"spec":{"containers":[{"name":"c","image":"i",` + fields + `}]}}`
 }
 
-// deep is what a status may hold, so many objects deep.
+// deep is a value of n nested objects, as a status may have.
 func deep(n int) string { return strings.Repeat(`{"x":`, n) + "1" + strings.Repeat("}", n) }
 
-// The worst that somebody thought of, by kind and field.
+// The worst known objects, by kind and field.
 var limits = []limit{
 	{"labels", `{"metadata":{"labels":{@}}}`, `"k#":""`, 0},
 	{"annotations", `{"metadata":{"annotations":{@}}}`, `"k#":""`, 30_000},
@@ -176,9 +177,9 @@ func runAI(spec string) string {
 	return `{"kind":"PodGroup","apiVersion":"scheduling.run.ai/v2alpha2","spec":{` + spec + `}}`
 }
 
-// ---- PodGroups, field by field, by the schemas of their CRDs ----
+// ---- PodGroups: every field in the schemas of their CRDs ----
 
-// schema is a part of a CRD's.
+// schema is a part of a CRD's schema.
 type schema struct {
 	Type                 string
 	Format               string
@@ -209,7 +210,7 @@ func schemaLimits(t *testing.T, dialects ...testbed.Dialect) (all []limit) {
 					t.Fatalf("%s: no schema: %v", crd.GetName(), err)
 				}
 				if fields["subresources"] != nil {
-					delete(root.Properties, "status") // a tenant does not write it
+					delete(root.Properties, "status") // a tenant cannot write it
 				}
 				for _, l := range root.limits(d.Name) {
 					l.object = `{"kind":"PodGroup","apiVersion":"` + d.Group + "/" + d.Version + `",` + l.object[1:]
@@ -221,7 +222,8 @@ func schemaLimits(t *testing.T, dialects ...testbed.Dialect) (all []limit) {
 	return all
 }
 
-// limits walks the schema: the largest of each field, the others left out where they may be.
+// limits visits the schema: it makes each field as large as possible and leaves out other optional
+// fields.
 func (s *schema) limits(name string) (all []limit) {
 	add := func(suffix, object, item string) { all = append(all, limit{name + suffix, object, item, 0}) }
 	switch {
@@ -270,7 +272,7 @@ func (s *schema) bounds() (least, most int64) {
 	return least, most
 }
 
-// sample is a value with everything in it, # where it differs from others.
+// sample is a value with all fields; # makes it different from others.
 func (s *schema) sample() string {
 	switch {
 	case len(s.Enum) > 0:
@@ -297,7 +299,7 @@ func (s *schema) sample() string {
 
 // ---- objects ----
 
-// make builds the tenant's object, with n items at most; count is how many it has.
+// make builds the tenant's object with at most n items; count is the number of its items.
 func (l limit) make(t *testing.T, namespace string, size, n int) (object *unstructured.Unstructured, count int) {
 	t.Helper()
 	text, count := l.text(size, n)
@@ -330,7 +332,7 @@ var plainPod = map[string]any{
 	"containers": []any{map[string]any{"name": "c", "image": "i"}},
 }
 
-// setMissing sets those fields of a part of the object that are not there.
+// setMissing sets those of the fields that a part of the object does not have.
 func setMissing(object *unstructured.Unstructured, values map[string]any, part string) {
 	there, found := object.Object[part].(map[string]any)
 	if !found {

@@ -20,32 +20,33 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// A tenant has all that its rights let it make, and goes on to change it. Another one's gangs are
-// placed meanwhile.
+// A tenant creates everything that its rights allow, and keeps changing it. Meanwhile the gangs of
+// another tenant are placed.
 const (
 	victimGangs   = 10
 	victimMembers = 8
 	victimNodes   = 20
-	mostBytes     = 1400 << 10 // of JSON: etcd takes 1.5 MiB of what the API server makes of it
+	mostBytes     = 1400 << 10 // of JSON: etcd accepts 1.5 MiB in the API server's encoding
 	mostMemory    = 2 << 30
-	// After so long, the victim's gangs count as forgotten.
+	// After this time, the victim's gangs count as never placed.
 	forgotten = 3 * time.Minute
 )
 
 var podGroupDialects = []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}
 
-// T14: a hostile tenant does not slow another's gangs. The gate asks that all of them are placed, by
-// a muster that starts among what the tenant has made, that no probe fails and that muster stays; the
-// objects are small enough for the time that a gate has, and above most limits of muster. The long run holds
-// the time that the gangs take against that beside as many bytes of harmless objects.
-func TestT14_AHostileTenant(t *testing.T) {
+// T14: a hostile tenant does not slow down the gangs of another. The gate checks that all gangs are
+// placed by a muster that starts when the tenant's objects exist, that no probe fails, and that
+// muster keeps running. The objects are small enough for the time of the gate, and above most of
+// muster's bounds. The long run compares the time that the gangs take with the time beside as many
+// bytes of harmless objects.
+func TestT14_AHostileTenantDoesNotDelayOthers(t *testing.T) {
 	const most, turns, rounds = 2.0, 3, 10
 	if testbed.Small(t, "tenants") {
 		alone(t)
 		x := startVictim(t, false, mostBytes/24)
 		x.tenantMakes(t, map[string]int{})
 		x.m.Stop(t)
-		x.m.Start(t) // which waits until all of it was listed
+		x.m.Start(t) // which waits until everything is listed
 		stop := x.tenantGoesOn(t)
 		x.place(t, "r")
 		stop(t)
@@ -68,18 +69,19 @@ func TestT14_AHostileTenant(t *testing.T) {
 		victimGangs, victimMembers, hostile, harmless, ratio, most)
 }
 
-// side is what the victim saw beside one of the tenants.
+// side is what the victim measured beside one of the tenants.
 type side struct{ took, cpu []time.Duration }
 
 func (s side) String() string {
 	return fmt.Sprintf("%.2f s (%.2f s of muster's CPU)", bench.Median(s.took).Seconds(), bench.Median(s.cpu).Seconds())
 }
 
-// play is a turn, on a control plane of its own.
+// play is one turn, on its own control plane.
 func (s *side) play(t *testing.T, name string, rounds int, tenantMakes func(*testing.T, *victim)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		// The API server takes up to half a minute for one of the largest, so a quarter of it.
+		// The API server takes up to half a minute for one of the largest objects, so use a quarter
+		// of the size.
 		x := startVictim(t, true, mostBytes/4)
 		tenantMakes(t, x)
 		x.log(t)
@@ -112,12 +114,13 @@ type victim struct {
 	m      *testbed.Muster
 	s      *testbed.Process // kube-scheduler
 	tenant *testbed.Tenant
-	// Where times are compared, nobody schedules the tenant's large pods: kube-scheduler itself takes up to
-	// seconds for each try of one, with and without muster (docs/limits.md). muster reads and plans them.
+	// If times are compared, no scheduler places the tenant's large pods, because kube-scheduler
+	// itself takes up to seconds for each try of one, with and without muster (docs/limits.md).
+	// muster reads and plans them.
 	measured bool
-	size     int // of the tenant's objects
+	size     int // size of the tenant's objects
 	made     []belonging
-	done     map[string]int // what the tenant did since, and what was refused
+	done     map[string]int // what the tenant did, and what was refused
 }
 
 func startVictim(t *testing.T, measured bool, size int) *victim {
@@ -138,8 +141,7 @@ func startVictim(t *testing.T, measured bool, size int) *victim {
 	return x
 }
 
-// place creates the victim's gangs and returns how long it takes until all are bound. They are gone
-// after it.
+// place creates the victim's gangs, and returns the time until all are bound. Then it deletes them.
 func (x *victim) place(t *testing.T, round string) time.Duration {
 	t.Helper()
 	var pods []*corev1.Pod
@@ -173,12 +175,12 @@ func (x *victim) place(t *testing.T, round string) time.Duration {
 // belonging is an object of the tenant.
 type belonging struct {
 	object  *unstructured.Unstructured
-	dialect testbed.Dialect // of its PodGroup, for a pod
-	bytes   int             // as the API server shows it
+	dialect testbed.Dialect // for a pod: the dialect of its PodGroup
+	bytes   int             // size in the API server's JSON
 }
 
-// tenantMakes lets the tenant make all its objects: each as large as the API server lets it be. counts
-// are how many items each had before.
+// tenantMakes creates all objects of the tenant, each as large as the API server allows. counts are
+// the numbers of items from an earlier call.
 func (x *victim) tenantMakes(t *testing.T, counts map[string]int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -203,7 +205,7 @@ func (x *victim) tenantMakes(t *testing.T, counts map[string]int) {
 	}
 }
 
-// tenantMakesHarmless lets it make harmless objects of the same sizes, in the same order.
+// tenantMakesHarmless creates harmless objects of the same sizes, in the same order.
 func (x *victim) tenantMakesHarmless(t *testing.T, like []belonging) {
 	t.Helper()
 	x.make(t, len(like), func(i int) belonging {
@@ -233,10 +235,10 @@ func (x *victim) make(t *testing.T, n int, one func(i int) belonging) {
 	if t.Failed() {
 		t.FailNow()
 	}
-	t.Logf("the tenant has made %d objects of %d MiB in %.1f s", n, bytes>>20, time.Since(began).Seconds())
+	t.Logf("the tenant created %d objects of %d MiB in %.1f s", n, bytes>>20, time.Since(began).Seconds())
 }
 
-// makeLimit makes an object as large as it is let through.
+// makeLimit creates an object that is as large as the API server allows.
 func (x *victim) makeLimit(t *testing.T, l limit, d testbed.Dialect) (b belonging, count int) {
 	n := l.most
 	if n == 0 {
@@ -264,17 +266,17 @@ func (x *victim) makeLimit(t *testing.T, l limit, d testbed.Dialect) (b belongin
 			return b, count
 		}
 		if apierrors.IsForbidden(err) || count <= 1 {
-			t.Errorf("%s: it is refused: %.500v", l.name, err)
+			t.Errorf("%s: the API server refuses it: %.500v", l.name, err)
 			return b, count
 		}
 		n = count * 3 / 4
 	}
 }
 
-// twin is a harmless object of the same size: a pod with long arguments, a PodGroup with a text where
-// nobody reads it, a ConfigMap for all others.
+// twin is a harmless object of the same size: a pod with long arguments, a PodGroup with a text in
+// a field that muster does not read, or a ConfigMap for all others.
 func (b belonging) twin() belonging {
-	// etcd takes no more, whatever the API server shows.
+	// etcd accepts no more, whatever the size in the API server's JSON.
 	text := strings.Repeat("x", min(b.bytes, mostBytes))
 	var fields map[string]any
 	switch b.object.GetKind() {
@@ -306,12 +308,13 @@ func (x *victim) add(t *testing.T, b belonging) {
 	x.company(t, b, made)
 }
 
-// company is what makes muster look at an object: a PodGroup for a pod, pods for another object.
+// company creates what makes muster work with an object: a PodGroup for a pod, pods for another
+// object.
 func (x *victim) company(t *testing.T, b belonging, made *unstructured.Unstructured) {
 	name := made.GetName()
 	if made.GetKind() == "Pod" {
 		if b.dialect.Version == "" {
-			return // its gang has no object
+			return // its gang has no PodGroup
 		}
 		if _, err := x.tenant.Add(b.dialect.PodGroup(x.tenant.Namespace, name, 1, nil)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -341,9 +344,9 @@ func (x *victim) company(t *testing.T, b belonging, made *unstructured.Unstructu
 	}
 }
 
-// tenantGoesOn lets the tenant change its objects, one after the other, delete them and make them again,
-// and make many PodGroups at once. Meanwhile the probes are asked, as a kubelet does. stop ends it and
-// says what was done.
+// tenantGoesOn changes the tenant's objects one after the other, deletes and recreates them, and
+// creates many PodGroups at once. Meanwhile it calls the probes, as a kubelet does. stop ends this
+// and logs what was done.
 func (x *victim) tenantGoesOn(t *testing.T) (stop func(*testing.T)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -376,7 +379,7 @@ func (x *victim) tenantGoesOn(t *testing.T) (stop func(*testing.T)) {
 		wait.Wait()
 		t.Logf("the tenant did %v; the slowest probe took %v", x.done, slowest)
 		if undone := x.undone(); len(undone) > 0 {
-			t.Errorf("the tenant did nothing of %q", undone)
+			t.Errorf("these steps of the tenant never succeeded: %q", undone)
 		}
 		if len(failed) > 0 {
 			t.Errorf("%d probes failed: %.1000v", len(failed), failed)
@@ -387,7 +390,7 @@ func (x *victim) tenantGoesOn(t *testing.T) (stop func(*testing.T)) {
 	}
 }
 
-// step is something that the tenant does with one of its objects.
+// step is a change that the tenant makes to one of its objects.
 type step struct {
 	name string
 	do   func(object *unstructured.Unstructured, n int) error
@@ -415,13 +418,14 @@ func (x *victim) steps() []step {
 	}
 }
 
-// changes takes the steps in turn, at the same pace whatever the objects are. On a slow machine it goes on
-// after the end, until each was done once: an object with a finalizer cannot be made again, for example.
+// changes does the steps in turn, at the same rate for all objects. On a slow machine it continues
+// after the end until each step has been done once. For example, an object with a finalizer cannot
+// be recreated.
 func (x *victim) changes(ctx context.Context) {
-	const most = 40 // steps, before one counts as refused always
+	const most = 40 // number of tries before a step counts as always refused
 	pace := 150 * time.Millisecond
 	if x.measured {
-		pace = time.Second // or the API server would be what is measured
+		pace = time.Second // otherwise the test would measure the API server
 	}
 	every := time.NewTicker(pace)
 	defer every.Stop()
@@ -437,7 +441,7 @@ func (x *victim) changes(ctx context.Context) {
 	}
 }
 
-// undone names the steps that the tenant has never done.
+// undone names the steps of the tenant that have never succeeded.
 func (x *victim) undone() (names []string) {
 	for _, step := range x.steps() {
 		if x.done[step.name] == 0 {
@@ -447,7 +451,7 @@ func (x *victim) undone() (names []string) {
 	return names
 }
 
-// family makes many PodGroups with subgroups below one parent, or deletes them.
+// family creates many PodGroups with subgroups below one parent, or deletes them.
 func (x *victim) family(n int) error {
 	const children, subgroups = 16, 256
 	like := testbed.KAI.PodGroup(x.tenant.Namespace, "", 1, nil)

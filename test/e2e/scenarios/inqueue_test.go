@@ -11,9 +11,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// W02: training-operator creates no pods before Volcano's PodGroup is Inqueue.
-// Without muster it waits for ever; with it the job runs, also when there is no
-// room at first, when a pod is lost while it waits, and when it is suspended.
+// W02: training-operator creates no pods before Volcano's PodGroup is Inqueue. Without muster it
+// waits forever. With muster the job runs, also if there is no room at first, if a pod is lost
+// while it waits, and if it is suspended.
 func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
@@ -31,7 +31,7 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	fits := job("fits")
 	operator.WaitLog(t, "PodGroup ml/fits unschedulable")
 	if pods := c.Recorder.Pods(testbed.InNamespace("ml")); len(pods) > 0 {
-		t.Fatalf("there are %d pods although nobody said Inqueue", len(pods))
+		t.Fatalf("there are %d pods although the PodGroup was not Inqueue", len(pods))
 	}
 	phases := c.WatchPhases(t, testbed.Volcano, "ml", "fits")
 	m := c.StartMuster(t, testbed.MusterOptions{})
@@ -40,16 +40,16 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	c.Recorder.Together(t, fits.gang())
 	eventuallyPhase(t, c, testbed.Volcano, "ml", "fits", "Running")
 	if seen := phases(); !slices.Contains(seen, "Inqueue") {
-		t.Errorf("phase Inqueue was never seen: %v", seen)
+		t.Errorf("the phase Inqueue was never seen: %v", seen)
 	}
 
-	// No room: the pods come all the same, and say what they wait for.
+	// Without room, the pods are created anyway and get a reason.
 	waits := job("waits")
 	c.Recorder.AllSay(t, waits.gang(), 4, "gang ml/waits")
 	c.WaitCondition(t, testbed.Volcano, "ml", "waits", metav1.Condition{Type: "Unschedulable", Status: "True",
 		Reason: "NotEnoughResources", Message: "4 members needed, room for 2 (2 short of nvidia.com/gpu)"})
 	eventuallyPhase(t, c, testbed.Volcano, "ml", "waits", "Pending")
-	// One that is lost now is replaced: the group is Inqueue while members are missing.
+	// A pod that is lost now is replaced: the PodGroup stays Inqueue while members are missing.
 	lost := c.Recorder.Pods(waits.gang())[0]
 	c.DeletePods(t, "ml", lost.Name)
 	testbed.Within(t, time.Minute, "the lost pod is replaced", func() error {
@@ -65,7 +65,7 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	c.Recorder.WaitRunning(t, waits.gang(), 4, time.Minute)
 	c.Recorder.Together(t, waits.gang())
 
-	// Suspended, the job has neither pods nor a PodGroup; resumed, it is placed anew.
+	// A suspended job has neither pods nor a PodGroup. When it resumes, it is placed again.
 	suspend := func(yes bool) {
 		c.Patch(t, "pytorchjobs.v1.kubeflow.org", "ml", "waits",
 			fmt.Sprintf(`[{"op": "add", "path": "/spec/runPolicy/suspend", "value": %v}]`, yes))
@@ -83,11 +83,10 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	onlyGroups(t, c, fits, waits)
 }
 
-// W02: mpi-operator, told to start the launcher after the workers, counts the
-// launcher in the group's minimum all the same: in other schedulers that is a
-// deadlock in silence. Here the reason says what is missing, and the job goes on
-// as soon as its minimum is right.
-func TestW02_MPILauncherAfterWorkers(t *testing.T) {
+// W02: mpi-operator counts the launcher in the PodGroup's minimum, even if it is configured to
+// create the launcher after the workers. Other schedulers deadlock silently. With muster, the
+// reason says what is missing, and the job continues when its minimum is corrected.
+func TestW02_MPILauncherInTheMinimumIsReported(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -104,14 +103,14 @@ func TestW02_MPILauncherAfterWorkers(t *testing.T) {
 		Type: "Unschedulable", Status: "True", Message: "3 of 4 members exist"})
 	c.Recorder.NoneBound(t, gang)
 
-	// What the reason asks for, where mpi-operator reads it.
+	// The remedy that the reason names, in the field that mpi-operator reads.
 	c.Recorder.Expect(testbed.Volcano.Key("hpc", "pi"), 3)
 	c.Patch(t, "mpijobs.v2beta1.kubeflow.org", "hpc", "pi",
 		`[{"op": "add", "path": "/spec/runPolicy/schedulingPolicy", "value": {"minAvailable": 3}}]`)
 	c.Recorder.WaitRunning(t, gang, 4, time.Minute)
 	testbed.Within(t, 10*time.Second, "muster says that 3 are needed and 4 bound", func() error {
 		if g := m.Gang(t, "hpc", "pi"); g.Needed != 3 || g.Bound != 4 {
-			return fmt.Errorf("it says %+v", g)
+			return fmt.Errorf("the gang is %+v", g)
 		}
 		return nil
 	})

@@ -12,7 +12,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// blocks are the code blocks of docs/install.md in one language, without their indentation.
+// blocks are the code blocks of docs/install.md in one language, without indentation.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
 	var found []string
@@ -27,7 +27,7 @@ func blocks(t *testing.T, language string) []string {
 	return found
 }
 
-// blockWith is the only one of them with these words.
+// blockWith is the only block that contains the text.
 func blockWith(t *testing.T, language, words string) string {
 	t.Helper()
 	var found []string
@@ -37,13 +37,13 @@ func blockWith(t *testing.T, language, words string) string {
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("%d blocks of install.md have %q", len(found), words)
+		t.Fatalf("%d blocks of install.md contain %q, want one", len(found), words)
 	}
 	return found[0]
 }
 
-// The way by hand: the files as install.md has them made, and kube-scheduler with the flags that
-// kubeadm 1.36 writes into its manifest (those that name a kubeconfig among them) and --config.
+// Installation by hand: the files that install.md creates, and kube-scheduler with --config and the
+// flags that kubeadm 1.36 writes into its manifest, including those that name a kubeconfig.
 func TestInstall_ByHandBesideKubeadmsScheduler(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
@@ -60,7 +60,7 @@ func TestInstall_ByHandBesideKubeadmsScheduler(t *testing.T) {
 	if err != nil || string(out) != "ok\n" {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// The usual port may be somebody else's here.
+	// Another program may use the usual port here.
 	path := filepath.Join(folder, "scheduler.yaml")
 	text := strings.Replace(read(t, path), "127.0.0.1:9910", m.Verbs, 1)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -80,9 +80,36 @@ func TestInstall_ByHandBesideKubeadmsScheduler(t *testing.T) {
 	c.Recorder.Together(t, gang)
 }
 
-// The static pod of install.md is one that the API server takes.
+// The API server accepts the static pod of install.md.
 func TestInstall_StaticPod(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
 	c.Kubectl(t, c.Dir, blockWith(t, "yaml", "kind: Pod"), "create --dry-run=server --validate=strict -f -")
+}
+
+// The command of README.md and install.md: both show the same one, Helm accepts it, and the pod has the
+// images that it names.
+func TestInstall_HelmCommand(t *testing.T) {
+	beside(t)
+	command := blockWith(t, "sh", "docker build")
+	command = command[strings.Index(command, "helm install"):strings.Index(command, "kubectl")]
+	if !strings.Contains(read(t, readme), command) {
+		t.Errorf("README.md does not show the command of install.md:\n%s", command)
+	}
+	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
+	programs := t.TempDir()
+	if err := os.Symlink(testbed.HelmPath(t), filepath.Join(programs, "helm")); err != nil {
+		t.Fatal(err)
+	}
+	shell := testbed.NewShell(testbed.Root(t), "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+programs,
+		"KUBECONFIG="+c.Kubeconfig())
+	if out, err := shell.Type(command); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	images := c.Kubectl(t, c.Dir, "", "-n muster-system get deployment muster -o jsonpath={.spec.template.spec.containers[*].image}")
+	for _, image := range []string{"REGISTRY/muster:0.1.0", "REGISTRY-OF-KUBE-SCHEDULER/kube-scheduler:" + testbed.Newest.Version} {
+		if !strings.Contains(images, image) {
+			t.Errorf("the images are %s, without %s", images, image)
+		}
+	}
 }

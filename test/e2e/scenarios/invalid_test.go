@@ -14,19 +14,19 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// absurd is a PodGroup that contradicts itself, or what its pods say of it.
+// absurd is an invalid PodGroup, or pods with an invalid link.
 type absurd struct {
 	name    string
 	dialect testbed.Dialect
-	spec    map[string]any // instead of minMember alone
-	says    string         // what people are told; a field's name, mostly
-	// more is created beside it.
+	spec    map[string]any // replaces the spec with only minMember
+	says    string         // a part of the message, usually the name of a field
+	// more creates further objects.
 	more func(t *testing.T, c *testbed.Cluster, ns string)
-	// member changes what its pods say.
+	// member changes the pods.
 	member func(*corev1.Pod)
-	// silent: there is no PodGroup to write to, or it is not at fault.
+	// silent: there is no PodGroup to write to, or the PodGroup is valid.
 	silent bool
-	// refused: the CRD of the chart does not take it; another's might.
+	// refused: the chart's CRD refuses it; another CRD may accept it.
 	refused bool
 }
 
@@ -71,8 +71,8 @@ var absurdities = []absurd{
 		member: testbed.Volcano.Join("elsewhere/ddp")},
 }
 
-// Bad input: nothing is bound, a sentence on pods and PodGroup names the field,
-// and whoever corrects it gets the gang. Nobody else is disturbed.
+// Invalid input: nothing is bound, a message on the pods and the PodGroup names the field, and
+// after the correction the gang starts. Other gangs are not affected.
 func TestC11_ContradictionsAreReported(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.Recipe, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins)
@@ -92,7 +92,7 @@ func TestC11_ContradictionsAreReported(t *testing.T) {
 	c.AddPods(t, testbed.Pod("good", "ordinary", testbed.GPUs(1)))
 	c.Recorder.WaitBound(t, testbed.InNamespace("good"), 4, 20*time.Second)
 
-	// Corrected, they go.
+	// After the correction, they start.
 	for _, each := range absurdities {
 		if each.silent || each.refused {
 			continue
@@ -120,7 +120,7 @@ func (a absurd) isReported(t *testing.T, c *testbed.Cluster) {
 	if a.refused {
 		err := c.TryAdd(a.dialect.PodGroup(a.name, "ddp", 2, a.spec))
 		if err == nil || !strings.Contains(err.Error(), a.says) {
-			t.Errorf("the API server says %v", err)
+			t.Errorf("the API server answers %v", err)
 		}
 		return
 	}
@@ -144,15 +144,15 @@ func (a absurd) isReported(t *testing.T, c *testbed.Cluster) {
 	c.WaitCondition(t, a.dialect, a.name, "ddp", condition)
 	c.WaitEvent(t, "PodGroup", a.name, "ddp", "", a.says)
 	shown := c.Kubectl(t, c.Dir, "", "-n "+a.name+" describe podgroups."+a.dialect.Group+" ddp")
-	// kubectl breaks no lines.
+	// kubectl does not break lines.
 	if !strings.Contains(shown, a.says) {
 		t.Errorf("kubectl describe does not show %q:\n%s", a.says, shown)
 	}
 }
 
-// Large objects: a megabyte of nonsense in a PodGroup, and as many annotations
-// as the API server takes, on a PodGroup and on pods. (The chart's CRDs take no such nonsense.)
-func TestLargeObjects(t *testing.T) {
+// Large objects: a megabyte of unknown fields in a PodGroup, and as many annotations as the API
+// server accepts, on a PodGroup and on pods. (The chart's CRDs refuse the unknown fields.)
+func TestLargeObjectsDoNoHarm(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.SchedulerPlugins)
 	c.Namespace(t, "ml")
@@ -169,7 +169,7 @@ func TestLargeObjects(t *testing.T) {
 	c.Recorder.WaitBound(t, gang, 3, 30*time.Second)
 	eventuallyPhase(t, c, testbed.SchedulerPlugins, "ml", "ddp", "Running")
 	if peak := m.Usage().PeakRSS; peak > 512<<20 {
-		t.Errorf("muster took %d MiB", peak>>20)
+		t.Errorf("muster used %d MiB", peak>>20)
 	}
 }
 
@@ -182,9 +182,9 @@ func annotated(annotations map[string]string) func(*corev1.Pod) {
 	}
 }
 
-// Anybody can write a NUL into an annotation, and the API server takes it: such
-// pods are scheduled like any other.
-func TestNulInAnAnnotation(t *testing.T) {
+// Any user can write a NUL into an annotation, and the API server accepts it. Such pods are
+// scheduled like all others.
+func TestNulInAnAnnotationDoesNoHarm(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "ml")
@@ -196,9 +196,9 @@ func TestNulInAnAnnotation(t *testing.T) {
 	c.Recorder.WaitBound(t, testbed.InNamespace("ml"), 4, 30*time.Second)
 }
 
-// Ten thousand PodGroups with one pod each: what muster does for each of them
-// does not grow with their number, and a gang beside them is served at once.
-func TestTenThousandGroups(t *testing.T) {
+// Ten thousand PodGroups with one pod each: muster's work for each does not grow with their number,
+// and another gang is served at once.
+func TestTenThousandPodGroups(t *testing.T) {
 	groups := 10000
 	if testbed.Small(t, "large") {
 		groups = 1000
@@ -251,6 +251,6 @@ func TestTenThousandGroups(t *testing.T) {
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 4, testbed.Amounts{"cpu": "1"})...)
 	c.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", "ddp"), 4, 15*time.Second)
 	if peak := m.Usage().PeakRSS; peak > 1<<30 {
-		t.Errorf("muster took %d MiB", peak>>20)
+		t.Errorf("muster used %d MiB", peak>>20)
 	}
 }

@@ -10,21 +10,23 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// recipe is the folder with steps 2 and 3 of the KAI recipe, as printed there.
+// recipe is the folder with steps 2 and 3 of the KAI recipe, unmodified.
 const recipe = "../../../examples/kai"
 
+// The manifests name a queue, which exists here; in TestS06 and TestS07 it does not.
 func TestS05_KAIRecipeUnmodified(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Recipe}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
 	c.Namespace(t, "ml-training")
-	// Four pods of two GPUs: there is room for three of them.
+	// Four pods with two GPUs each: there is room for three of them.
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(2)))
 	gang := testbed.InGang(testbed.Recipe, "ml-training", "pytorch-ddp-training")
 	c.Recorder.Expect(testbed.Recipe.Key("ml-training", "pytorch-ddp-training"), 4)
 	phases := c.WatchPhases(t, testbed.Recipe, "ml-training", "pytorch-ddp-training")
 
+	c.Kubectl(t, recipe, "", "apply -f queue.yaml")
 	c.Kubectl(t, recipe, "", "apply -f basic-podgroup.yaml")
 	c.Kubectl(t, recipe, "", "apply -f pytorch-distributed-training.yaml")
 	c.Recorder.AllSay(t, gang, 4,
@@ -43,22 +45,26 @@ func TestS05_KAIRecipeUnmodified(t *testing.T) {
 	}
 	shown = c.Kubectl(t, recipe, "", "get pods -n ml-training -l job-name=pytorch-ddp")
 	if n := strings.Count(shown, "Running"); n != 4 {
-		t.Errorf("%d of 4 pods are shown as Running:\n%s", n, shown)
+		t.Errorf("only %d of 4 pods are Running:\n%s", n, shown)
 	}
 	shown = c.Kubectl(t, recipe, "", "get events -n ml-training --field-selector reason=PodGroupScheduled")
 	if !strings.Contains(shown, "podgroup/pytorch-ddp-training") {
-		t.Errorf("no event PodGroupScheduled is shown:\n%s", shown)
+		t.Errorf("there is no event PodGroupScheduled:\n%s", shown)
 	}
 	eventuallyPhase(t, c, testbed.Recipe, "ml-training", "pytorch-ddp-training", "Running")
+	c.WaitQueueStatus(t, testbed.KAIQueues, "training", map[string]any{"allocated": gpus(8), "requested": gpus(8)})
+	showsAll(t, "kubectl describe queue training", c.Kubectl(t, recipe, "", "describe queue training"),
+		"Allocated:", "nvidia.com/gpu:  8")
 	c.Kubectl(t, recipe, "", "annotate pods -n ml-training -l job-name=pytorch-ddp "+testbed.RunFor+"=1s")
 	eventuallyPhase(t, c, testbed.Recipe, "ml-training", "pytorch-ddp-training", "Finished")
+	c.WaitQueueStatus(t, testbed.KAIQueues, "training", map[string]any{"allocated": gpus(0), "requested": gpus(0)})
 	checkOrder(t, phases(), recipePhases...)
 }
 
-// recipePhases is the order that the recipe gives.
+// recipePhases is the order of phases in the recipe.
 var recipePhases = []string{"Pending", "PreScheduling", "Scheduled", "Running", "Finished"}
 
-// after returns nil when a phase is the given one or a later one.
+// after returns nil if a phase is the given one or a later one.
 func after(phase, atLeast string) error {
 	if slices.Index(recipePhases, phase) < slices.Index(recipePhases, atLeast) {
 		return fmt.Errorf("the phase is %q", phase)
@@ -66,26 +72,25 @@ func after(phase, atLeast string) error {
 	return nil
 }
 
-// checkOrder checks that phases came in the recipe's order, with some of them
-// among them.
+// checkOrder checks that the phases came in the recipe's order and include some of them.
 func checkOrder(t *testing.T, phases []string, among ...string) {
 	t.Helper()
 	last := -1
 	for _, phase := range phases {
 		index := slices.Index(recipePhases, phase)
 		if index <= last {
-			t.Errorf("phase %q came out of order: %v", phase, phases)
+			t.Errorf("the phase %q came out of order: %v", phase, phases)
 		}
 		last = index
 	}
 	for _, phase := range among {
 		if !slices.Contains(phases, phase) {
-			t.Errorf("phase %q was never seen: %v", phase, phases)
+			t.Errorf("the phase %q was never seen: %v", phase, phases)
 		}
 	}
 }
 
-// The names that KAI itself uses: group version v2alpha2, and another annotation.
+// The names that KAI itself uses: version v2alpha2, and another annotation.
 func TestS05_KAIv2alpha2(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}})

@@ -13,8 +13,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// notHere says why a cell is only reached by the core's own tests: on a real
-// control plane it needs a moment that nobody can wait for.
+// notHere gives the reason why only the core's own tests reach a cell: on a real control plane, it
+// needs a moment that no test can wait for.
 func notHere(c cell) string {
 	switch {
 	case strings.HasPrefix(c.id, "BOUND_") && slices.Contains([]string{"Waiting", "Planned", "BackedOff", "Done"}, c.state):
@@ -29,13 +29,13 @@ func notHere(c cell) string {
 	return ""
 }
 
-// lastly are the triggers that are waited for: they come when time has passed,
-// and are left to the end of a batch.
+// lastly are the triggers that come by themselves after some time. They are left to the end of a
+// batch.
 var lastly = []string{"LOOK_AGAIN", "EXPECTED_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "REJECTED_EARLY", "RESTART"}
 
-// batchSettings give each state's gangs the times they need. A hold must be
-// longer than kube-scheduler's backoff after an error (10 s), or members that come
-// at different times may miss each other for ever (seen with 6 s).
+// batchSettings give the gangs of each state the times that they need. A hold must be longer than
+// kube-scheduler's backoff after an error (10 s), or members that come at different times may miss
+// each other forever (seen with 6 s).
 var batchSettings = map[string]map[string]any{
 	"Assembling": {"assembleSeconds": 6},
 	"Planned":    {"holdSeconds": 12},
@@ -45,9 +45,9 @@ var batchSettings = map[string]map[string]any{
 }
 
 // C04: muster is killed in every cell of the table of what can happen to a gang
-// (gang/state_table.h), each shown to be reached, while nothing that it writes but
-// Bindings arrives. Afterwards every gang is completed, nothing is bound twice
-// and nothing leaks. One muster is killed for all cells of a state.
+// (gang/state_table.h). For each cell, the test shows that it was reached, while only muster's
+// Bindings arrive. Afterwards every gang is completed, nothing is bound twice, and nothing leaks.
+// One kill serves all cells of a state.
 func TestC04_KilledInEveryCell(t *testing.T) {
 	t.Parallel()
 	all := cellsOfTable(t)
@@ -66,7 +66,7 @@ func TestC04_KilledInEveryCell(t *testing.T) {
 			if small {
 				beside(t)
 			} else {
-				take(t, 2) // twenty gangs commit at once: their spread is the API server's
+				take(t, 2) // twenty gangs commit at once, so the API server decides their spread
 			}
 			slices.SortStableFunc(cells, func(a, b cell) int {
 				return slices.Index(lastly, a.id) - slices.Index(lastly, b.id)
@@ -76,7 +76,7 @@ func TestC04_KilledInEveryCell(t *testing.T) {
 	}
 }
 
-// someCells has every trigger once, each in another state than the one before.
+// someCells has every trigger once, each in another state than the previous one.
 func someCells(all []cell) (some []cell) {
 	byHappening := map[string][]cell{}
 	var order []string
@@ -110,7 +110,7 @@ func killIn(t *testing.T, config map[string]any, cells []cell) {
 	points = eachPoint(t, "built", points, func(p *point) {
 		c.Namespace(p, p.ns)
 		if strings.ContainsAny(p.leads, "CR") || strings.HasPrefix(p.id, "BOUND_") {
-			c.Recorder.Excuse(testbed.Sigs.Key(p.ns, wayGroup)) // a commit is cut short
+			c.Recorder.Excuse(testbed.Sigs.Key(p.ns, wayGroup)) // a commit that is cut short
 		}
 		builders[p.state](p)
 	})
@@ -129,7 +129,7 @@ func killIn(t *testing.T, config map[string]any, cells []cell) {
 	}
 	m.Start(t)
 	if slices.ContainsFunc(points, func(p *point) bool { return p.is("RESTART") }) {
-		m.Kill() // in the cell of a restart itself
+		m.Kill() // for the cell of the restart itself
 		m.Start(t)
 	}
 	points = eachPoint(t, "whole", points, (*point).becomesWhole)
@@ -140,8 +140,8 @@ func killIn(t *testing.T, config map[string]any, cells []cell) {
 	m.WaitNoLeaks(t)
 }
 
-// eachPoint does something for all points at once, in tests of their own, and
-// returns those for which it went well.
+// eachPoint does something for all points at once, as subtests, and returns the points for which it
+// succeeded.
 func eachPoint(t *testing.T, what string, points []*point, do func(*point)) []*point {
 	t.Helper()
 	good := make([]bool, len(points))
@@ -164,21 +164,21 @@ func eachPoint(t *testing.T, what string, points []*point, do func(*point)) []*p
 	return left
 }
 
-// happens makes the point's cell come true, and checks that it was counted.
+// happens reaches the point's cell, and checks that muster counted it.
 func (p *point) happens() {
 	if p.is("RESTART") {
-		return // comes with the kill
+		return // the kill itself
 	}
 	before := p.reached()
 	if slices.Contains(lastly, p.id) {
-		before = 0 // time passes for all gangs of the batch: it may have come already
+		before = 0 // time passes for all gangs of the batch, so it may have happened already
 	}
 	defer p.gates.api.DelayWatches(0)
 	for range 4 {
 		triggers[p.id](p)
 		patience, again := racing[p.String()]
 		if !again {
-			patience = time.Minute // three holds, for a member that nobody asks about
+			patience = time.Minute // three holds, for a member without a filter call
 		}
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if p.reached() > before {
@@ -189,28 +189,28 @@ func (p *point) happens() {
 			break
 		}
 	}
-	p.Errorf("the cell %q is not reached (if it is new: killpoints_test.go makes cells come true, notHere says why not); the gang is %+v", p, p.m.GangPods(p, p.ns, wayGroup))
+	p.Errorf("the cell %q is not reached (for a new cell, extend killpoints_test.go, or give a reason in notHere); the gang is %+v", p, p.m.GangPods(p, p.ns, wayGroup))
 }
 
-// racing are the cells where two things must come in one order, or in one step:
-// they are tried again after some time.
+// racing are the cells where two things must happen in a certain order, or in one step. They are
+// tried again after some time.
 var racing = map[string]time.Duration{
 	"Done: member seen on a node":   time.Second,
 	"Done: member succeeded":        time.Second,
-	"Assembling: Binding succeeded": 12 * time.Second, // a Binding that hangs is sent again after ten
+	"Assembling: Binding succeeded": 12 * time.Second, // a hanging Binding is sent again after ten seconds
 	"Committing: Binding succeeded": 12 * time.Second,
 	"Recovering: Binding succeeded": 12 * time.Second,
-	// What is not offered half a second after a pod has left is not believed yet.
-	"Recovering: scheduler refuses every place of a member": time.Second,
+	// For half a second after a pod has left, a missing node is not evidence.
+	"Recovering: kube-scheduler refuses a member's planned node": time.Second,
 }
 
-// reached is how often the cell was counted.
+// reached is how often muster has counted the cell.
 func (p *point) reached() float64 {
 	return p.m.Metrics(p).Sum("muster_gang_triggers_total",
 		fmt.Sprintf("state=%q", p.state), fmt.Sprintf("trigger=%q", p.trigger))
 }
 
-// becomesWhole gives the gang whatever it may lack and waits for it.
+// becomesWhole gives the gang whatever it may lack, and waits until it is complete.
 func (p *point) becomesWhole() {
 	p.repairGroup()
 	p.c.AddNodes(p, p.node("x"), p.node("y"), p.node("z"))
@@ -246,7 +246,7 @@ func (p *point) becomesWhole() {
 	})
 }
 
-// repairGroup makes the PodGroup what it was.
+// repairGroup restores the PodGroup.
 func (p *point) repairGroup() {
 	switch {
 	case p.is("GROUP_GONE"), p.state == "Assembling" && p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR"):

@@ -18,18 +18,18 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// cell is one of gang/state_table.h: something that can happen to a gang in a state.
+// cell is a cell of gang/state_table.h: something that can happen to a gang in a state.
 type cell struct {
 	state, trigger string
-	id             string // of the trigger in the table
-	leads          string // to these states, a letter each
+	id             string // the id of the trigger in the table
+	leads          string // the states that it leads to, one letter each
 }
 
 func (c cell) String() string { return c.state + ": " + c.trigger }
 
 var rowOfTable = regexp.MustCompile(`(?m)^    X\((\w+), "([^"]+)"((?:, "[A-Z]*"){8}), "`)
 
-// cellsOfTable reads every cell that is not empty out of gang/state_table.h.
+// cellsOfTable reads all cells of gang/state_table.h that are not empty.
 func cellsOfTable(t *testing.T) []cell {
 	t.Helper()
 	states := []string{"Assembling", "Waiting", "Planned", "Committing", "Scheduled", "Recovering", "BackedOff", "Done"}
@@ -43,34 +43,34 @@ func cellsOfTable(t *testing.T) []cell {
 		}
 	}
 	if len(rows) < 20 || len(cells) < 100 {
-		t.Fatalf("only %d rows and %d cells were found in gang/state_table.h: has its form changed?", len(rows), len(cells))
+		t.Fatalf("found only %d rows and %d cells in gang/state_table.h; its form may have changed", len(rows), len(cells))
 	}
 	return cells
 }
 
-// point is a gang of eight that is brought to a state, where something happens
-// to it, at which muster is killed.
+// point is a gang of eight that is brought to a state. Then something happens to it, and muster is
+// killed.
 type point struct {
 	way
 	cell
 	tries int
 }
 
-// Names of members beside the eight.
+// Names of further members.
 const (
 	extra  = "extra"
 	second = "extra-2"
 )
 
-// is says whether the point is about one of these triggers.
+// is says whether the point has one of these triggers.
 func (p *point) is(ids ...string) bool { return slices.Contains(ids, p.id) }
 
-// group makes the PodGroup.
+// group creates the PodGroup.
 func (p *point) group(minMember int, spec map[string]any) {
 	p.c.Add(p, testbed.Sigs.PodGroup(p.ns, wayGroup, minMember, spec))
 }
 
-// late adds a member that no scheduler asks for.
+// late adds a member of a scheduler that does not run.
 func (p *point) late(name string) {
 	pod := p.members(name)[0]
 	pod.Spec.SchedulerName = lateScheduler
@@ -86,15 +86,15 @@ func (p *point) known(name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("it does not")
+		return fmt.Errorf("muster does not know the member")
 	})
 }
 
-// atOnce adds a member to a Done gang and does something with it, which is to come
-// to muster in one piece: after the first half of it the gang is not Done.
+// atOnce adds a member to a Done gang and does something with it, which must reach muster in one
+// step. After the first half, the gang is no longer Done.
 func (p *point) atOnce(do func(name string)) {
 	p.Helper()
-	p.waitState("Done", anyhow) // again, maybe
+	p.waitState("Done", anyhow) // the gang may have left this state
 	p.tries++
 	pod := p.members(fmt.Sprintf("%s-try-%d", extra, p.tries))[0]
 	pod.Spec.SchedulerName = lateScheduler
@@ -105,7 +105,7 @@ func (p *point) atOnce(do func(name string)) {
 	do(pod.Name)
 }
 
-// going adds a pod and deletes it; it stays, because something finalizes it.
+// going adds a pod and deletes it. A finalizer keeps it Terminating.
 func (p *point) going(name string) {
 	pod := p.members(name)[0]
 	pod.Spec.SchedulerName = lateScheduler
@@ -120,7 +120,7 @@ func (p *point) waitState(state string, and func(testbed.Gang) bool) {
 	testbed.Within(p, 60*time.Second, p.ns+" is "+state, func() error {
 		gang := p.m.GangPods(p, p.ns, wayGroup)
 		if gang.State != state || !and(gang) {
-			return fmt.Errorf("it is %+v", gang)
+			return fmt.Errorf("the gang is %+v", gang)
 		}
 		return nil
 	})
@@ -128,7 +128,7 @@ func (p *point) waitState(state string, and func(testbed.Gang) bool) {
 
 func anyhow(testbed.Gang) bool { return true }
 
-// builders bring a gang into a state, as far as the trigger allows it.
+// builders bring a gang into a state, as far as the trigger allows.
 var builders = map[string]func(*point){
 	"Assembling": (*point).buildAssembling,
 	"Waiting":    (*point).buildWaiting,
@@ -144,14 +144,15 @@ func (p *point) nodes(names ...string) {
 	for _, name := range names {
 		p.c.AddNodes(p, p.node(name))
 	}
-	// One that fits nobody, for the scheduler to offer.
+	// A node without room, for the scheduler to offer.
 	p.c.AddNodes(p, testbed.Node(p.ns+"-tiny", nil, testbed.Labelled(pool, p.ns)))
 }
 
 func (p *point) buildAssembling() {
 	switch {
 	case p.is("EXPECTED_OVER", "ROOM_MORE"):
-		// The window of hope is short: the gang comes when it happens.
+		// Members are expected only for a short time, so the gang is created when the trigger
+		// happens.
 		p.nodes()
 		p.group(wayMembers, nil)
 	case p.is("ATTEMPT_OVER"):
@@ -164,7 +165,7 @@ func (p *point) buildAssembling() {
 		p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
 		testbed.Within(p, 30*time.Second, "all Bindings are under way", func() error {
 			if n := p.gates.waiting(p.gates.bindings, p.ns); n != wayMembers {
-				return fmt.Errorf("%d are", n)
+				return fmt.Errorf("%d are there", n)
 			}
 			return nil
 		})
@@ -205,12 +206,12 @@ func (p *point) buildPlanned() {
 	}
 	p.group(wayMembers, spec)
 	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
-	// A filter call that came later would end the bind call of the test's own.
+	// A later filter call would end the bind call of the test itself.
 	p.waitState("Planned", func(g testbed.Gang) bool {
 		return g.Planned == wayMembers && p.gates.waiting(p.gates.asks, p.ns) == wayMembers-asks
 	})
 	if p.is("REJECTED_EARLY") {
-		p.late(extra) // it has a place, and nobody asks about it
+		p.late(extra) // it has a slot, but no filter call
 	}
 }
 
@@ -219,7 +220,7 @@ func (p *point) buildCommitting() {
 	p.gates.set(p.ns, wayMembers, 3)
 	p.group(wayMembers, nil)
 	if p.is("ROOM_LESS", "FILTERED", "REFUSED", "AT_BIND") {
-		p.late(extra) // it has a place, and does not come for it
+		p.late(extra) // it has a slot, but does not come to bind
 	}
 	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
 	p.waitState("Committing", func(g testbed.Gang) bool { return g.Bound == 3 })
@@ -239,14 +240,14 @@ func (p *point) buildScheduled() {
 		p.c.AddPods(p, p.members(extra)...)
 		testbed.Within(p, 30*time.Second, "its Binding is under way", func() error {
 			if n := p.gates.waiting(p.gates.bindings, p.ns); n != 1 {
-				return fmt.Errorf("%d are", n)
+				return fmt.Errorf("%d are there", n)
 			}
 			return nil
 		})
 	}
 }
 
-// buildRecovering breaks a commit: six members are bound and two have gone.
+// buildRecovering breaks a commit: six members are bound, and two are gone.
 func (p *point) buildRecovering() {
 	p.nodes("a", "b", "c")
 	p.gates.set(p.ns, unlimited, 3)
@@ -255,7 +256,7 @@ func (p *point) buildRecovering() {
 	p.waitState("Committing", func(g testbed.Gang) bool { return g.Bound == 3 })
 	p.c.Recorder.WaitBound(p, p.gang, 3, 30*time.Second)
 	if p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR") {
-		// The commit loses its PodGroup and gets another; Bindings are under way.
+		// The commit loses its PodGroup and gets another one while Bindings are under way.
 		p.c.DeletePodGroup(p, testbed.Sigs, p.ns, wayGroup)
 		p.waitState("Assembling", anyhow)
 		p.group(wayMembers, nil)
@@ -298,7 +299,7 @@ func (p *point) buildDone() {
 	p.waitState("Done", anyhow)
 }
 
-// one is a member that is not bound, or any where all are.
+// one is a member that is not bound, or any member if all are bound.
 func (p *point) one() string {
 	if names := p.unbound(); len(names) > 0 {
 		return names[0]
@@ -311,7 +312,7 @@ func (p *point) record(name string) testbed.PodRecord {
 	return p.c.Recorder.WaitExist(p, testbed.Named(p.ns, name), 1, 10*time.Second)[0]
 }
 
-// slot is the node of a member's place.
+// slot is the node of a member's slot.
 func (p *point) slot(name string) string {
 	for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {
 		if pod.Name == name && pod.Slot != "" {
@@ -321,8 +322,7 @@ func (p *point) slot(name string) string {
 	return p.ns + "-a"
 }
 
-// ask calls a verb as the scheduler would; a bind call may be held, so it is
-// not waited for.
+// ask calls a verb as the scheduler would. It does not wait for a bind call, which may be held.
 func (p *point) ask(ctx context.Context, verb string, question map[string]any) {
 	p.Helper()
 	body, err := json.Marshal(question)
@@ -346,7 +346,7 @@ func (p *point) filter(name string, nodes ...string) {
 	p.ask(context.Background(), "filter", map[string]any{"Pod": p.record(name).Latest, "Nodes": nil, "NodeNames": nodes})
 }
 
-// bind asks filter about the node first: nothing else makes muster take the call.
+// bind first calls filter for the node, because muster refuses the bind call otherwise.
 func (p *point) bind(ctx context.Context, name, node string) {
 	p.Helper()
 	askFilter(p.T, p.m, p.record(name).Latest, node)
@@ -364,7 +364,7 @@ func (p *point) byHand(name, node string) {
 
 const gangGroups = "gang.scheduling.koordinator.sh/groups"
 
-// triggers make each row of the table come true.
+// triggers make each row of the table happen.
 var triggers = map[string]func(*point){
 	"MEMBER_NEW": func(p *point) { p.late("newcomer") },
 	"MEMBER_LOST": func(p *point) {
@@ -391,7 +391,7 @@ var triggers = map[string]func(*point){
 		node := p.slot(name)
 		for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {
 			if pod.Name == name && pod.Node != "" {
-				node = pod.Node // its Binding is under way there
+				node = pod.Node // the node of its Binding under way
 			}
 		}
 		p.byHand(name, node)
@@ -434,7 +434,7 @@ var triggers = map[string]func(*point){
 		case "Scheduled":
 			name = extra
 			p.late(extra)
-		case "Done": // one that is going is no member any more, and is asked for all the same
+		case "Done": // a Terminating pod is no longer a member, but filter may be called for it
 			name = extra
 			p.going(extra)
 		}
@@ -452,7 +452,7 @@ var triggers = map[string]func(*point){
 		switch p.state {
 		case "Scheduled", "Done":
 			p.late(extra)
-			p.known(extra) // bind brings no pod: one that the watch has not shown is refused
+			p.known(extra) // a bind call for a pod that the watch has not shown is refused
 			p.bind(context.Background(), extra, p.ns+"-c")
 			return
 		case "Planned":
@@ -473,11 +473,11 @@ var triggers = map[string]func(*point){
 		hangUp()
 	},
 	"BOUND_OK": func(p *point) {
-		// The result comes before the watch shows it.
+		// The result arrives before the watch shows it.
 		p.gates.api.DelayWatches(time.Second)
 		p.gates.letOne(p.ns)
 	},
-	"BOUND_REFUSED": func(p *point) { p.gates.letOne(p.ns) }, // and see verdictOf
+	"BOUND_REFUSED": func(p *point) { p.gates.letOne(p.ns) }, // see also verdictOf
 	"BOUND_UNCLEAR": func(p *point) { p.gates.letOne(p.ns) },
 	"EXPECTED_OVER": func(p *point) {
 		if p.state == "Planned" {
@@ -491,20 +491,20 @@ var triggers = map[string]func(*point){
 		}
 	},
 	"ATTEMPT_OVER": func(p *point) {
-		if p.state == "Assembling" { // an attempt begins, and one member goes: another may come yet
+		if p.state == "Assembling" { // an attempt begins, and one member is deleted; another may still come
 			p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
 			p.waitState("Waiting", anyhow)
 			p.c.DeletePods(p, p.ns, p.one())
-		} // else time passes
+		} // otherwise time passes
 	},
 	"BACKOFF_OVER": func(*point) {},
-	"REJECTED_EARLY": func(p *point) { // kube-scheduler asks about another, and time passes
+	"REJECTED_EARLY": func(p *point) { // filter is called for another pod, and time passes
 		p.c.AddPods(p, p.pod("passer-by", 0))
 	},
 	"LOOK_AGAIN": func(p *point) {
 		switch p.state {
 		case "Planned":
-			p.filter(p.notAsked(), p.ns+"-tiny") // believed for two seconds
+			p.filter(p.notAsked(), p.ns+"-tiny") // evidence for two seconds
 		case "Committing":
 			p.gates.letOne(p.ns)
 			p.gates.letOne(p.ns)
@@ -522,7 +522,7 @@ var triggers = map[string]func(*point){
 	"RESTART": func(*point) {},
 }
 
-// verdictOf refuses, or answers unclearly, the Binding that is let through.
+// verdictOf refuses the Binding that passes the gate, or gives it an unclear result.
 func verdictOf(points []*point) func(testbed.Request) testbed.Verdict {
 	return func(r testbed.Request) testbed.Verdict {
 		for _, p := range points {
@@ -537,7 +537,7 @@ func verdictOf(points []*point) func(testbed.Request) testbed.Verdict {
 	}
 }
 
-// notAsked is the member whose bind call has not come to muster.
+// notAsked is the member whose bind call has not reached muster.
 func (p *point) notAsked() string {
 	p.Helper()
 	for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {

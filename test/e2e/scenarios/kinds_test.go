@@ -20,13 +20,13 @@ func example(t *testing.T, name string) string {
 	return filepath.Join(testbed.Root(t), "examples", name)
 }
 
-// apply types "kubectl apply -f" for an example.
+// apply runs "kubectl apply -f" for an example.
 func apply(t *testing.T, c *testbed.Cluster, name string) {
 	t.Helper()
 	c.Kubectl(t, filepath.Dir(example(t, name)), "", "apply -f "+filepath.Base(name))
 }
 
-// either selects what one of the selectors does.
+// either selects the pods that one of the selectors selects.
 func either(all ...testbed.Which) testbed.Which {
 	return func(p *testbed.PodRecord) bool {
 		for _, which := range all {
@@ -47,8 +47,8 @@ func startAll(t *testing.T, config map[string]any, dialects ...testbed.Dialect) 
 	return c, m
 }
 
-// S06: step 4 of the recipe as printed. It starts with two of eight workers,
-// takes what there is, and never more than eight.
+// S06: step 4 of the recipe as printed. It starts with two of eight workers, grows with the room,
+// and never beyond eight.
 func TestS06_ElasticAsPrinted(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.Recipe)
@@ -66,7 +66,7 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	c.AddNodes(t, testbed.Node("third", testbed.GPUs(2)))
 	c.Recorder.WaitRunning(t, gang, 7, 30*time.Second)
 
-	// There is room for two more, and somebody adds one more than may be.
+	// There is room for two more, and a user adds one more than the maximum.
 	c.AddNodes(t, testbed.Node("fourth", testbed.GPUs(8)))
 	c.Recorder.WaitRunning(t, gang, 8, 30*time.Second)
 	ninth := testbed.Pod("ml-training", "ninth", testbed.GPUs(1),
@@ -75,7 +75,7 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	c.Recorder.AllSay(t, testbed.Named("ml-training", "ninth"), 1, "maxMember")
 	c.Recorder.NoMoreBound(t, gang, 8)
 
-	// One that ends makes room for it: eight at a time, not eight in all.
+	// A member that ends makes room: at most eight at a time, not eight in total.
 	pods := c.Recorder.Pods(gang)
 	gone := pods[slices.IndexFunc(pods, func(p testbed.PodRecord) bool { return !p.Bound.IsZero() })].Name
 	others := func(p *testbed.PodRecord) bool { return gang(p) && p.Name != gone }
@@ -89,8 +89,8 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	})
 }
 
-// S07: step 5 of the recipe as printed, with the trainers that its text speaks
-// of. Nothing starts before both children can.
+// S07: step 5 of the recipe as printed, with the trainers that its text mentions. Nothing starts
+// before both children can.
 func TestS07_HierarchyAsPrinted(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Recipe)
@@ -102,14 +102,14 @@ func TestS07_HierarchyAsPrinted(t *testing.T) {
 	c.Recorder.Expect(testbed.Recipe.Key("ml-training", "data-preprocessors"), 2)
 	c.Recorder.Expect(testbed.Recipe.Key("ml-training", "model-trainers"), 4)
 
-	// As printed there are no trainers: the preprocessors wait for them.
+	// The printed manifests have no trainers, so the preprocessors wait for them.
 	apply(t, c, "kai/hierarchical-podgroups.yaml")
 	c.Recorder.AllSay(t, preprocessors, 2, "gang ml-training/ml-pipeline")
 	c.WaitCondition(t, testbed.Recipe, "ml-training", "data-preprocessors", metav1.Condition{
 		Type: "PodGroupScheduled", Status: "False", Reason: "NotEnoughMembers", Message: "model-trainers"})
 	c.Recorder.NoneBound(t, both)
 
-	// Then there are, and half of them fit.
+	// Then the trainers exist, and half of them fit.
 	apply(t, c, "kai/model-trainers.yaml")
 	c.WaitCondition(t, testbed.Recipe, "ml-training", "ml-pipeline", metav1.Condition{
 		Type: "PodGroupScheduled", Status: "False", Reason: "NotEnoughResources", Message: "short of nvidia.com/gpu"})
@@ -124,8 +124,8 @@ func TestS07_HierarchyAsPrinted(t *testing.T) {
 	}
 }
 
-// C11: KAI's subgroups. Either part alone would fit, both do not; then they do.
-func TestC11_KAISubgroups(t *testing.T) {
+// C11: KAI's subgroups. First only one of the parts fits, then both.
+func TestC11_KAISubgroupsNeedTheirMinimums(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.KAI)
 	c.Namespace(t, "serving")
@@ -147,16 +147,15 @@ func TestC11_KAISubgroups(t *testing.T) {
 	}
 	want := map[string]int{"prefill-leader": 1, "prefill-workers": 2, "decode": 2}
 	if fmt.Sprint(roles) != fmt.Sprint(want) {
-		t.Errorf("bound are %v, needed are %v", roles, want)
+		t.Errorf("the bound members are %v, want %v", roles, want)
 	}
 	// The third decoder is above every minimum.
 	c.AddNodes(t, testbed.Node("d", testbed.GPUs(1)))
 	c.Recorder.WaitBound(t, gang, 6, 30*time.Second)
 }
 
-// C11: minTaskMember. Four workers are as many as minMember asks for, and yet
-// nothing without a launcher.
-func TestC11_VolcanoTasks(t *testing.T) {
+// C11: minTaskMember. Four workers meet minMember, but nothing starts without a launcher.
+func TestC11_VolcanoTasksNeedTheirMinimums(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "hpc")
@@ -172,9 +171,9 @@ func TestC11_VolcanoTasks(t *testing.T) {
 	c.Recorder.Together(t, gang)
 }
 
-// C11: subGroupPolicy. One replica fits whole and half of another: that is not
-// two replicas, though four members would fit if replicas did not matter.
-func TestC11_VolcanoPartitions(t *testing.T) {
+// C11: subGroupPolicy. There is room for one complete replica and half of another. Two replicas are
+// needed, so nothing starts, although four members would fit.
+func TestC11_VolcanoPartitionsCountWhenComplete(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "serving")
@@ -184,7 +183,7 @@ func TestC11_VolcanoPartitions(t *testing.T) {
 	gang := testbed.InGang(testbed.Volcano, "serving", "replicas")
 	c.Recorder.Expect(testbed.Volcano.Key("serving", "replicas"), 4)
 	apply(t, c, "subgroups/volcano-partitions.yaml")
-	// One more of replica a: four members fit now, but only one replica.
+	// One more member of replica a: four members fit now, but only one replica is complete.
 	extra := testbed.Pod("serving", "extra", testbed.GPUs(1), testbed.Volcano.Join("replicas"),
 		testbed.WithScheduler("volcano"))
 	extra.Labels = map[string]string{"app": "replicas", "replica": "a"}
@@ -196,8 +195,8 @@ func TestC11_VolcanoPartitions(t *testing.T) {
 	c.Recorder.WaitBound(t, gang, 4, 30*time.Second)
 }
 
-// S12: the members of an ACS gang are of one compute class.
-func TestS12_ComputeClasses(t *testing.T) {
+// S12: the members of an ACS gang must have one compute class.
+func TestS12_MembersMustHaveOneComputeClass(t *testing.T) {
 	const class = "alibabacloud.com/compute-class"
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Sigs)
@@ -225,9 +224,8 @@ func TestS12_ComputeClasses(t *testing.T) {
 	c.Recorder.Together(t, gang)
 }
 
-// S13: Koordinator's annotations, and the older labels, where no CRD is
-// installed at all.
-func TestS13_GangsWithoutObjects(t *testing.T) {
+// S13: Koordinator's annotations and the older labels, without any CRD.
+func TestS13_GangsWithoutPodGroups(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil)
 	c.Namespace(t, "ml")
@@ -243,7 +241,7 @@ func TestS13_GangsWithoutObjects(t *testing.T) {
 	c.Recorder.AllSay(t, koordinator, 4, "gang ml/train: 4 members needed, room for 2 (2 short of nvidia.com/gpu)")
 	c.Recorder.AllSay(t, lightweight, 3, "gang ml/light: 3 members needed, room for 2 (1 short of nvidia.com/gpu)")
 	if got := m.Gang(t, "ml", "train"); got.State != "Waiting" || got.Needed != 4 {
-		t.Errorf("the API says %+v", got)
+		t.Errorf("muster's API shows %+v", got)
 	}
 	c.Recorder.NoneBound(t, either(koordinator, lightweight))
 
@@ -255,7 +253,7 @@ func TestS13_GangsWithoutObjects(t *testing.T) {
 }
 
 // S13: gangs that name each other start together or not at all.
-func TestS13_KoordinatorGangGroups(t *testing.T) {
+func TestS13_KoordinatorGangGroupsStartTogether(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil)
 	c.Namespace(t, "ml")
@@ -273,9 +271,9 @@ func TestS13_KoordinatorGangGroups(t *testing.T) {
 	c.Recorder.Together(t, both)
 }
 
-// A PodGroup with minResources is not planned with less room than that, even
-// where its members would fit; and it says so.
-func TestMinResourcesGate(t *testing.T) {
+// A PodGroup with minResources is not planned with less room than that, even if its members would
+// fit. Its reason says so.
+func TestMinResourcesDelayAGang(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "ml")
@@ -292,9 +290,8 @@ func TestMinResourcesGate(t *testing.T) {
 	c.Recorder.WaitBound(t, gang, 2, 30*time.Second)
 }
 
-// The class of a PodGroup says which of two waiting gangs comes first, not the
-// time of their creation.
-func TestPriorityClassOfPodGroups(t *testing.T) {
+// The PriorityClass of a PodGroup decides which of two waiting gangs comes first, not their age.
+func TestPriorityClassesOfPodGroupsDecide(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "ml")

@@ -1,5 +1,5 @@
-// Package scenarios keeps muster's promises on a real control plane. Every test
-// carries the ID of the acceptance scenario it keeps.
+// Package scenarios checks muster's promises on a real control plane. If a test checks an
+// acceptance promise, its name contains the ID of the promise.
 package scenarios
 
 import (
@@ -14,9 +14,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// TestMain lets some scenarios run beside each other. Most of their time goes by
-// watching that nothing happens, which costs nothing; those that keep the
-// machine busy take it for themselves (see alone).
+// TestMain lets some scenarios run at the same time. They spend most of their time checking that
+// nothing happens, which costs nothing. Scenarios that keep the machine busy run alone (see alone).
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.parallel").Value.String() == flag.Lookup("test.parallel").DefValue {
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// seats is how many scenarios run at a time.
+// seats is how many scenarios run at the same time.
 const seats = 4
 
 var freeSeats = func() chan struct{} {
@@ -41,11 +40,11 @@ var freeSeats = func() chan struct{} {
 
 var sitting = make(chan struct{}, 1)
 
-// beside lets a scenario run beside others.
+// beside lets a scenario run at the same time as others.
 func beside(t *testing.T) { take(t, 1) }
 
-// alone lets a scenario run without others: it keeps both cores busy, or its
-// timing would suffer from others. In the gate, where no time decides, one other may run beside it.
+// alone lets a scenario run without others, because it keeps both cores busy or depends on time. In
+// the gate, where no time decides, one other scenario may run beside it.
 func alone(t *testing.T) {
 	if testbed.InGate() {
 		take(t, seats-1)
@@ -70,7 +69,8 @@ func take(t *testing.T, n int) {
 
 func sit(t *testing.T, n int) {
 	t.Helper()
-	// One at a time takes seats, or two that want them all could each hold half.
+	// Only one scenario at a time takes seats. Otherwise two that want all seats could each hold
+	// half.
 	sitting <- struct{}{}
 	for range n {
 		<-freeSeats
@@ -83,10 +83,10 @@ func sit(t *testing.T, n int) {
 	})
 }
 
-// versions are the control planes that the worked examples are tried on.
+// versions are the Kubernetes versions for the worked examples.
 var versions = []testbed.Kubernetes{testbed.Newest, testbed.Earlier}
 
-// onEveryVersion runs a scenario on each of them.
+// onEveryVersion runs a scenario on each version.
 func onEveryVersion(t *testing.T, scenario func(*testing.T, testbed.Kubernetes)) {
 	t.Parallel()
 	for _, version := range versions {
@@ -100,8 +100,8 @@ func onEveryVersion(t *testing.T, scenario func(*testing.T, testbed.Kubernetes))
 	}
 }
 
-// Every test is in some part of the long run: together they play all that there is, in full.
-func TestLongRunIsWhole(t *testing.T) {
+// Every test is in some part of the long run, so that all parts together run everything in full.
+func TestEveryTestIsInTheLongRun(t *testing.T) {
 	paths, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
@@ -112,11 +112,11 @@ func TestLongRunIsWhole(t *testing.T) {
 		for _, test := range tests.FindAllStringSubmatch(read(t, path), -1) {
 			n++
 			if !slices.ContainsFunc(parts, func(p testbed.Part) bool { return p.Plays(test[1]) }) {
-				t.Errorf("test/long-parts.txt: no part plays %s", test[1])
+				t.Errorf("test/long-parts.txt: no part runs %s", test[1])
 			}
 		}
 	}
 	if n < 100 {
-		t.Errorf("only %d tests were found", n)
+		t.Errorf("found only %d tests", n)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// C02: gangs and ordinary pods compete for the same nodes. The recorder checks
-// at every moment that no node is overcommitted and no gang is partial.
-func TestC02_GangsAndOrdinaryPods(t *testing.T) {
+// C02: gangs and ordinary pods compete for the same nodes. The recorder checks at every moment that
+// no node is overcommitted and no gang is partial.
+func TestC02_GangsAndOrdinaryPodsCompete(t *testing.T) {
 	alone(t)
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs, testbed.Volcano, testbed.SchedulerPlugins}})
@@ -57,8 +57,8 @@ func TestC02_GangsAndOrdinaryPods(t *testing.T) {
 	m.WaitNoLeaks(t)
 }
 
-// C02: what a gang has reserved is not given to an ordinary pod, and is given
-// back when the gang goes.
+// C02: an ordinary pod does not get what a gang has reserved. When the gang is deleted, its room is
+// free.
 func TestC02_ReservationsAreKept(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
@@ -68,7 +68,7 @@ func TestC02_ReservationsAreKept(t *testing.T) {
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 8, nil))
 	members := testbed.Members(testbed.Sigs, "ml", "ddp", 8, testbed.GPUs(1))
-	members[7].Spec.SchedulerName = lateScheduler // nobody serves it: the gang stays planned
+	members[7].Spec.SchedulerName = lateScheduler // this scheduler does not run, so the gang stays planned
 	c.AddPods(t, members...)
 	m.WaitState(t, "ml", "ddp", "Planned")
 

@@ -20,7 +20,7 @@ spec:
   schedulingPolicy: {gang: {minCount: 4}}
 `
 
-// addNative makes a native group of four one-GPU pods; more goes into its spec.
+// addNative creates a native PodGroup of four pods with one GPU each; more is added to its spec.
 func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Which {
 	t.Helper()
 	c.Apply(t, []byte(strings.ReplaceAll(nativeGroup, "NAME", name)+more))
@@ -34,10 +34,10 @@ func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Whic
 	return testbed.Named("ml", names...)
 }
 
-// S14: with Kubernetes' own gangs on, the scheduler asks muster in cycles that
-// it may undo without a word. muster leaves native groups alone, keeps nothing
-// of such cycles, and its own gangs and ordinary pods work beside them.
-func TestS14_NativeGangs(t *testing.T) {
+// S14: with Kubernetes' own gangs, the scheduler calls muster in scheduling cycles that it may
+// revert without notice. muster ignores native PodGroups, keeps nothing from such cycles, and its
+// own gangs and ordinary pods work beside them.
+func TestS14_MusterIgnoresNativeGangs(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs},
@@ -54,7 +54,8 @@ func TestS14_NativeGangs(t *testing.T) {
 	c.AddPods(t, testbed.Pod("ml", "filler", testbed.GPUs(2)))
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "filler"), 1, 20*time.Second)
 
-	// Two of the native group's four members would fit: it is tried and undone.
+	// Two of the native gang's four members would fit. kube-scheduler tries it and reverts the
+	// cycle.
 	native := addNative(t, c, "native", "")
 	testbed.Within(t, 30*time.Second, "muster is asked in a cycle that is undone", func() error {
 		for _, call := range verbs.Calls("filter") {
@@ -62,12 +63,12 @@ func TestS14_NativeGangs(t *testing.T) {
 				return nil
 			}
 		}
-		return fmt.Errorf("of %d filter calls none let a native member pass", len(verbs.Calls("filter")))
+		return fmt.Errorf("no native member passed in %d filter calls", len(verbs.Calls("filter")))
 	})
-	// What is free is used by others in the meantime, again and again. They have a
-	// class, because kube-scheduler 1.36.3 tries a native group that does not fit
-	// thousands of times a second, also without any extender, and pods of no higher
-	// priority may wait behind it for ever.
+	// Meanwhile other pods use the free room, again and again. They have a PriorityClass, because
+	// kube-scheduler 1.36.3 tries a native gang that does not fit thousands of times per second,
+	// even without an extender, and pods of the same or a lower priority may wait behind it
+	// forever.
 	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: above}, value: 10, preemptionPolicy: Never}`))
 	above := func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "above" }
 	for round := range 3 {
@@ -83,24 +84,24 @@ func TestS14_NativeGangs(t *testing.T) {
 	c.Recorder.StillNone(t, native)
 	reserved := m.Metrics(t)
 	if slots, held := reserved.Sum("muster_reserved_devices"), reserved.Sum("muster_held_binds"); slots != 0 || held != 0 {
-		t.Errorf("%v devices are reserved and %v binds held for nobody", slots, held)
+		t.Errorf("%v devices are still reserved and %v binds still held", slots, held)
 	}
 	for _, gang := range m.Gangs(t) {
 		if strings.HasPrefix(gang.Name, "native") {
-			t.Errorf("muster takes a native group for one of its own: %+v", gang)
+			t.Errorf("muster treats a native PodGroup as its own: %+v", gang)
 		}
 	}
 
 	c.DeletePods(t, "ml", "filler")
 	c.Recorder.WaitRunning(t, native, 4, 30*time.Second)
-	// One that must be in a single zone: every zone is tried, one has room.
+	// A native gang that needs a single zone: kube-scheduler tries every zone, and one has room.
 	c.AddNodes(t,
 		testbed.Node("c", testbed.GPUs(2), testbed.Labelled(zone, "east")),
 		testbed.Node("d", testbed.GPUs(4), testbed.Labelled(zone, "north")))
 	zonal := addNative(t, c, "zonal", "  schedulingConstraints: {topology: [{key: topology.kubernetes.io/zone}]}\n")
 	for _, pod := range c.Recorder.WaitRunning(t, zonal, 4, 30*time.Second) {
 		if pod.Node != "d" {
-			t.Errorf("%s is on %s, its group's zone is that of d", pod.Name, pod.Node)
+			t.Errorf("%s is on %s, want the zone of node d", pod.Name, pod.Node)
 		}
 	}
 	var names []string

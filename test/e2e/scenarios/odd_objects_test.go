@@ -13,7 +13,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// nested is a value so many objects deep.
+// nested is a value of this many nested objects.
 func nested(depth int) any {
 	var value any = "end"
 	for range depth {
@@ -22,7 +22,7 @@ func nested(depth int) any {
 	return value
 }
 
-// odd makes what a tenant may put beside a PodGroup, and a JSON parser may refuse.
+// odd are values that a tenant may add to a PodGroup and that a JSON parser may refuse.
 var odd = map[string]func(group *unstructured.Unstructured){
 	"number": func(group *unstructured.Unstructured) {
 		group.Object["status"] = map[string]any{"x": float64(1 << 64)}
@@ -38,9 +38,9 @@ var odd = map[string]func(group *unstructured.Unstructured){
 	},
 }
 
-// An odd object costs nobody anything, after a restart and while it is watched: its own gang is
-// placed as well, for the odd value stands where nobody reads it.
-func TestT01_OddObjectsCostNobodyElse(t *testing.T) {
+// An odd object affects nothing, after a restart and while it is watched. Its own gang is also
+// placed, because muster does not read the field with the odd value.
+func TestT01_OddObjectsDoNoHarm(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.Volcano)
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(100)))
@@ -65,13 +65,13 @@ func TestT01_OddObjectsCostNobodyElse(t *testing.T) {
 
 	add("-listed")
 	m.Stop(t)
-	m.Start(t) // which waits until every list was read
+	m.Start(t) // which waits until all lists are read
 	placed("restarted", "-listed")
 	add("-watched")
 	placed("watched", "-watched")
 	waitUnreadable(t, m, 0)
 	log := logOf(t, m)
-	for _, complaint := range []string{"cannot be read", "trying again", "broken off"} {
+	for _, complaint := range []string{"Could not read", "Could read only", "could not be read", "retrying", "listing again"} {
 		if strings.Contains(log, complaint) {
 			t.Errorf("the log has %q:\n%s", complaint, m.LogTail(20))
 		}
@@ -87,19 +87,20 @@ func logOf(t *testing.T, m *testbed.Muster) string {
 	return string(log)
 }
 
-// waitUnreadable waits until so many objects cannot be read.
+// waitUnreadable waits until this many objects are unreadable.
 func waitUnreadable(t *testing.T, m *testbed.Muster, n int) {
 	t.Helper()
 	testbed.Within(t, 10*time.Second, fmt.Sprintf("%d objects cannot be read", n), func() error {
 		if now := m.Metrics(t).Sum("muster_unreadable_objects"); int(now) != n {
-			return fmt.Errorf("%v cannot", now)
+			return fmt.Errorf("%v are", now)
 		}
 		return nil
 	})
 }
 
-// A PodGroup of a megabyte of empty objects is not read; its pods say so, and nobody else notices.
-func TestT01_AnObjectThatIsNotReadCostsItselfAlone(t *testing.T) {
+// A PodGroup with a megabyte of empty objects is not read. Its pods get a reason, and nothing else
+// is affected.
+func TestT01_AnUnreadableObjectAffectsOnlyItself(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.Volcano)
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(100)))
@@ -116,7 +117,7 @@ func TestT01_AnObjectThatIsNotReadCostsItselfAlone(t *testing.T) {
 	c.Recorder.AllSay(t, gang, 2, "it cannot be read: it has 400")
 	waitUnreadable(t, m, 1)
 	if n := strings.Count(logOf(t, m), `object="tenant/rich"`); n != 1 {
-		t.Errorf("the log names it %d times:\n%s", n, m.LogTail(20))
+		t.Errorf("the log names the PodGroup %d times:\n%s", n, m.LogTail(20))
 	}
 
 	m.Stop(t)

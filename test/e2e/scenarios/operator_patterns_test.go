@@ -17,11 +17,11 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// What operators make of their objects, as far as a scheduler can tell, made by the test: pods or Jobs
-// with the labels and the owner that the real program gives them. So the gate needs none of the real
-// programs; the long run's part "operators" runs them.
+// The test creates what operators create from their objects, as far as a scheduler can tell: pods
+// or Jobs with the labels and the owner that the real program sets. So the gate does not need the
+// real programs, which run in the part "operators" of the long run.
 
-// foreign is a kind that an operator brings along.
+// foreign is a kind that an operator serves.
 type foreign struct{ group, version, kind, plural string }
 
 var (
@@ -30,7 +30,7 @@ var (
 	pytorchJobs = foreign{"kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"}
 )
 
-// serve has the API server take objects of these kinds, whatever they say.
+// serve makes the API server accept objects of these kinds with any content.
 func serve(t *testing.T, c *testbed.Cluster, kinds ...foreign) {
 	t.Helper()
 	for _, f := range kinds {
@@ -55,11 +55,11 @@ spec:
 	}
 }
 
-// resource is the kind's resource as kubectl writes it in full.
+// resource is the complete name of the kind's resource, as kubectl writes it.
 func (f foreign) resource() string { return f.plural + "." + f.version + "." + f.group }
 
-// serving starts a cluster that serves kinds whose operators do not run. The controllers come last: they
-// learn of kinds that come later only every half minute.
+// serving starts a cluster that serves kinds without their operators. The controllers start last,
+// because they look for new kinds only every half minute.
 func serving(t *testing.T, dialects []testbed.Dialect, kinds ...foreign) *testbed.Cluster {
 	t.Helper()
 	c := testbed.StartCluster(t, testbed.Options{Dialects: dialects, WithoutControllers: true})
@@ -78,24 +78,24 @@ func startPlayed(t *testing.T, kinds ...foreign) (*testbed.Cluster, *testbed.Mus
 	return c, m
 }
 
-// applyOne creates the one object of a text and returns what the API server made of it.
+// applyOne creates the one object of a text, and returns it as the API server has it.
 func applyOne(t *testing.T, c *testbed.Cluster, text []byte) *unstructured.Unstructured {
 	t.Helper()
 	objects := testbed.Objects(t, text)
 	if len(objects) != 1 {
-		t.Fatalf("one object expected in\n%s", text)
+		t.Fatalf("want one object in\n%s", text)
 	}
 	return c.Add(t, objects[0])
 }
 
-// role is one of the parts of a workload: so many pods of one template.
+// role is a part of a workload: several pods of one template.
 type role struct {
-	name   string // of its pods, behind that of their owner: what ends in "-" is completed at random, else numbered
+	name   string // the end of the pods' names; after "-" comes a random suffix, otherwise a number
 	labels map[string]string
 	pods   int
 }
 
-// makePods makes the pods of a role; path leads to its template.
+// makePods creates the pods of a role; path leads to its template.
 func (r role) makePods(t *testing.T, c *testbed.Cluster, owner *unstructured.Unstructured, template any, change func(*corev1.Pod)) {
 	t.Helper()
 	for i := range r.pods {
@@ -116,7 +116,7 @@ func (r role) makePods(t *testing.T, c *testbed.Cluster, owner *unstructured.Uns
 	}
 }
 
-// decode reads a part of an object into a typed one.
+// decode converts a part of an object to a typed one.
 func decode(t *testing.T, from, into any) {
 	t.Helper()
 	text, err := json.Marshal(from)
@@ -141,7 +141,7 @@ func at(t *testing.T, object map[string]any, path ...string) any {
 	return value
 }
 
-// playRay makes the head and the workers of a RayCluster.
+// playRay creates the head and the workers of a RayCluster.
 func playRay(change func(*corev1.Pod)) func(*testing.T, *testbed.Cluster, *unstructured.Unstructured) {
 	return func(t *testing.T, c *testbed.Cluster, ray *unstructured.Unstructured) {
 		t.Helper()
@@ -157,7 +157,7 @@ func playRay(change func(*corev1.Pod)) func(*testing.T, *testbed.Cluster, *unstr
 	}
 }
 
-// playRayClusters makes the pods of every RayCluster that comes, until the test ends.
+// playRayClusters creates the pods of every new RayCluster until the test ends.
 func playRayClusters(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	watcher, err := c.Dynamic.Resource(testbed.ResourceOf(t, rayClusters.resource())).Watch(t.Context(), metav1.ListOptions{})
@@ -176,7 +176,7 @@ func playRayClusters(t *testing.T, c *testbed.Cluster) {
 	}()
 }
 
-// playPyTorch makes the master and the workers of a PyTorchJob.
+// playPyTorch creates the master and the workers of a PyTorchJob.
 func playPyTorch(change func(*corev1.Pod)) func(*testing.T, *testbed.Cluster, *unstructured.Unstructured) {
 	return func(t *testing.T, c *testbed.Cluster, job *unstructured.Unstructured) {
 		t.Helper()
@@ -189,7 +189,7 @@ func playPyTorch(change func(*corev1.Pod)) func(*testing.T, *testbed.Cluster, *u
 	}
 }
 
-// playJobSet makes the Jobs of a JobSet, which kube-controller-manager runs.
+// playJobSet creates the Jobs of a JobSet; kube-controller-manager runs them.
 func playJobSet(t *testing.T, c *testbed.Cluster, set *unstructured.Unstructured) {
 	t.Helper()
 	for _, each := range at(t, set.Object, "spec", "replicatedJobs").([]any) {
@@ -211,8 +211,8 @@ func playJobSet(t *testing.T, c *testbed.Cluster, set *unstructured.Unstructured
 	}
 }
 
-// S08, small: step 6 of the recipe as printed, with the pods that KubeRay makes.
-func TestS08_RayClusterPlayed(t *testing.T) {
+// S08, small form: step 6 of the recipe as printed, with the pods that KubeRay creates.
+func TestS08_RayClusterWithoutOperator(t *testing.T) {
 	beside(t)
 	c, m := startPlayed(t, rayClusters)
 	c.Namespace(t, "ml-training")
@@ -221,9 +221,9 @@ func TestS08_RayClusterPlayed(t *testing.T) {
 	rayAsPrinted(t, c, m)
 }
 
-// W01, small: a RayCluster, a JobSet and a PyTorchJob get their PodGroups, start together or not at all,
-// and leave nothing behind.
-func TestW01_OperatorsPlayed(t *testing.T) {
+// W01, small form: a RayCluster, a JobSet and a PyTorchJob get their PodGroups, start together or
+// not at all, and leave nothing behind.
+func TestW01_WorkloadsWithoutOperators(t *testing.T) {
 	beside(t)
 	c, m := startPlayed(t, rayClusters, jobSets, pytorchJobs)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
@@ -238,7 +238,7 @@ func TestW01_OperatorsPlayed(t *testing.T) {
 				"<runpolicy>", "{schedulingPolicy: {minAvailable: 3}}", "<pod>", pod)})
 }
 
-// joins is what an operator writes on the pods of a group that it has made itself.
+// joins is what an operator writes to the pods of a PodGroup that it has created itself.
 func joins(d testbed.Dialect, group string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		d.Join(group)(pod)
@@ -246,7 +246,7 @@ func joins(d testbed.Dialect, group string) func(*corev1.Pod) {
 	}
 }
 
-// makeGroup makes a workload and the PodGroup that its operator makes for it.
+// makeGroup creates a workload and the PodGroup that its operator creates for it.
 func makeGroup(t *testing.T, c *testbed.Cluster, text []byte, g made) *unstructured.Unstructured {
 	t.Helper()
 	owner := applyOne(t, c, text)
@@ -256,9 +256,9 @@ func makeGroup(t *testing.T, c *testbed.Cluster, text []byte, g made) *unstructu
 	return owner
 }
 
-// W02, small: an operator that makes no pods before Volcano's PodGroup is Inqueue gets it, also while
-// there is no room.
-func TestW02_InqueuePlayed(t *testing.T) {
+// W02, small form: an operator that creates no pods before Volcano's PodGroup is Inqueue gets this
+// phase, also without room.
+func TestW02_InqueueWithoutOperators(t *testing.T) {
 	beside(t)
 	c, m := startPlayed(t, pytorchJobs)
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(6)))
@@ -270,7 +270,7 @@ func TestW02_InqueuePlayed(t *testing.T) {
 			"<runpolicy>", "{}"), g)
 		eventuallyPhase(t, c, testbed.Volcano, name, name, "Inqueue")
 		if seen := phases(); slices.Contains(seen, "Running") {
-			t.Errorf("without a pod the phases of %s were %v", name, seen)
+			t.Errorf("without pods, the phases of %s were %v", name, seen)
 		}
 		playPyTorch(joins(testbed.Volcano, name))(t, c, owner)
 		return g
@@ -283,8 +283,9 @@ func TestW02_InqueuePlayed(t *testing.T) {
 	honoured(t, c, m, func() { c.AddNodes(t, testbed.Node("second", testbed.GPUs(4))) }, waits)
 }
 
-// W03, small: PodGroups that KubeRay and training-operator make are honoured, and not doubled.
-func TestW03_GroupsPlayed(t *testing.T) {
+// W03, small form: PodGroups of KubeRay and training-operator are used, and muster does not create
+// further ones.
+func TestW03_PodGroupsWithoutOperators(t *testing.T) {
 	beside(t)
 	c, m := startPlayed(t, rayClusters, pytorchJobs)
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))

@@ -9,23 +9,21 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// everyDialect are those with objects: a group that is made twice is found in
-// whichever of them it is.
+// everyDialect are the dialects with objects, so that a second PodGroup is found in any of them.
 var everyDialect = []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.SchedulerPlugins, testbed.Sigs}
 
-// made is a PodGroup that an operator makes for its own pods.
+// made is a PodGroup that an operator creates for its own pods.
 type made struct {
 	dialect         testbed.Dialect
 	namespace, name string
-	minMember       int // as the operator writes it
-	pods            int // so many it creates at once
+	minMember       int // the operator's minimum
+	pods            int // the number of pods that it creates at once
 }
 
 func (g made) gang() testbed.Which { return testbed.InGang(g.dialect, g.namespace, g.name) }
 
-// honoured is what W03 promises of groups that operators make: while there is
-// room for a part only, nothing starts; when there is room, all of it starts
-// together; nobody makes a second group.
+// honoured is what W03 promises for PodGroups of operators: with room for only a part, nothing
+// starts. With room for all, all members start together. No second PodGroup is created.
 func honoured(t *testing.T, c *testbed.Cluster, m *testbed.Muster, room func(), groups ...made) {
 	t.Helper()
 	var gangs []testbed.Which
@@ -40,7 +38,7 @@ func honoured(t *testing.T, c *testbed.Cluster, m *testbed.Muster, room func(), 
 	room()
 	for _, g := range groups {
 		c.Recorder.WaitRunning(t, g.gang(), g.pods, time.Minute)
-		if g.minMember > 1 { // what comes after a first member comes singly
+		if g.minMember > 1 { // later members are scheduled alone
 			c.Recorder.Together(t, g.gang())
 		}
 		g.asWritten(t, c, m)
@@ -48,15 +46,14 @@ func honoured(t *testing.T, c *testbed.Cluster, m *testbed.Muster, room func(), 
 	onlyGroups(t, c, groups...)
 }
 
-// asWritten checks that the group's minimum is the operator's, in the object and
-// in what muster makes of it.
+// asWritten checks that the minimum is the operator's, in the object and in muster's API.
 func (g made) asWritten(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 	t.Helper()
 	if wrote := minMember(t, c, g.dialect, g.namespace, g.name); wrote != g.minMember {
-		t.Errorf("PodGroup %s/%s has minMember %d, its operator writes %d", g.namespace, g.name, wrote, g.minMember)
+		t.Errorf("PodGroup %s/%s has minMember %d, but its operator writes %d", g.namespace, g.name, wrote, g.minMember)
 	}
 	if gang := m.Gang(t, g.namespace, g.name); gang.Needed != g.minMember || gang.Group != g.dialect.Group {
-		t.Errorf("muster makes this of PodGroup %s/%s: %+v", g.namespace, g.name, gang)
+		t.Errorf("muster's view of PodGroup %s/%s is %+v", g.namespace, g.name, gang)
 	}
 }
 
@@ -67,8 +64,7 @@ func minMember(t *testing.T, c *testbed.Cluster, d testbed.Dialect, namespace, n
 	return int(minimum)
 }
 
-// onlyGroups checks that the namespaces of the groups hold these PodGroups and no
-// others, of whatever dialect.
+// onlyGroups checks that the namespaces contain exactly these PodGroups, in all dialects.
 func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
 	t.Helper()
 	want, namespaces := map[string]bool{}, map[string]bool{}
@@ -79,7 +75,7 @@ func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
 	for namespace := range namespaces {
 		for _, key := range c.PodGroups(t, namespace, everyDialect...) {
 			if !want[key] {
-				t.Errorf("PodGroup %s is one too many", key)
+				t.Errorf("there is an additional PodGroup %s", key)
 			}
 			delete(want, key)
 		}
@@ -89,8 +85,8 @@ func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
 	}
 }
 
-// startMaking starts a cluster with every dialect, muster and its scheduler under
-// the given names; muster makes the PodGroups that nobody else makes.
+// startMaking starts a cluster with every dialect, and muster and its scheduler with these names.
+// muster creates missing PodGroups.
 func startMaking(t *testing.T, profiles ...string) (*testbed.Cluster, *testbed.Muster) {
 	t.Helper()
 	return startMakingOn(t, testbed.Newest, profiles...)
@@ -105,7 +101,7 @@ func startMakingOn(t *testing.T, version testbed.Kubernetes, profiles ...string)
 	return c, m
 }
 
-// manifest is a YAML text with words to be replaced: pairs of old and new.
+// manifest replaces words in a YAML text, given as pairs of old and new.
 func manifest(text string, pairs ...string) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(text))
 }
@@ -115,7 +111,7 @@ const gpuPod = `{spec: {containers: [{name: <container>, image: "registry.exampl
 
 func gpuContainer(name string) string { return strings.ReplaceAll(gpuPod, "<container>", name) }
 
-// rayCluster has a head and three workers of one GPU each.
+// rayCluster has a head and three workers with one GPU each.
 const rayCluster = `
 apiVersion: ray.io/v1
 kind: RayCluster
@@ -129,9 +125,9 @@ spec:
   - {groupName: gpu, replicas: 3, minReplicas: 1, maxReplicas: 5, rayStartParams: {}, template: <worker>}
 `
 
-// W03: KubeRay makes a PodGroup for each RayCluster, for Volcano or for
-// scheduler-plugins. That of Volcano follows the cluster's size.
-func TestW03_KubeRay(t *testing.T) {
+// W03: KubeRay creates a PodGroup for each RayCluster, for Volcano or for scheduler-plugins. The
+// one for Volcano follows the size of the cluster.
+func TestW03_PodGroupsOfKubeRayAreUsed(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -147,8 +143,8 @@ func TestW03_KubeRay(t *testing.T) {
 		c.AddNodes(t, testbed.Node("second", testbed.GPUs(8)), testbed.Node("third", testbed.GPUs(8)))
 	}, made{testbed.Volcano, "volcano", "ray-ray-pg", 4, 4}, made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 4})
 
-	// Both clusters grow by two, and the new workers run. The group for Volcano grows
-	// with its cluster; the other one stays as it was made.
+	// Both clusters grow by two, and the new workers run. The PodGroup for Volcano grows with its
+	// cluster; the other does not change.
 	for _, namespace := range []string{"volcano", "scheduler-plugins"} {
 		c.Patch(t, "rayclusters.v1.ray.io", namespace, "ray",
 			`[{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 5}]`)
@@ -158,14 +154,14 @@ func TestW03_KubeRay(t *testing.T) {
 		t.Helper()
 		testbed.Within(t, 30*time.Second, "minMember follows", func() error {
 			if now := minMember(t, c, testbed.Volcano, "volcano", "ray-ray-pg"); now != want {
-				return fmt.Errorf("it is %d, must be %d", now, want)
+				return fmt.Errorf("it is %d, want %d", now, want)
 			}
 			return nil
 		})
 	}
 	followed(6)
 	made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 6}.asWritten(t, c, m)
-	// One that scales by itself needs its fewest workers only.
+	// A cluster that scales by itself needs only its minimum of workers.
 	c.Patch(t, "rayclusters.v1.ray.io", "volcano", "ray",
 		`[{"op": "add", "path": "/spec/enableInTreeAutoscaling", "value": true}]`)
 	followed(2)
@@ -196,10 +192,9 @@ spec:
     Worker: {replicas: 2, restartPolicy: OnFailure, template: <pod>}
 `
 
-// W03: training-operator makes a PodGroup for each job, for Volcano, or for
-// scheduler-plugins under whatever name that scheduler has. A minimum of the
-// job's own is the group's.
-func TestW03_TrainingOperator(t *testing.T) {
+// W03: training-operator creates a PodGroup for each job, for Volcano, or for scheduler-plugins
+// under any scheduler name. A minimum in the job is the minimum of the PodGroup.
+func TestW03_PodGroupsOfTrainingOperatorAreUsed(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t, "scheduler-plugins-scheduler")
@@ -243,11 +238,10 @@ spec:
           resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}
 `
 
-// W03: LeaderWorkerSet makes a PodGroup for each of its groups, for Volcano. One
-// that starts its leader first asks for one member and the resources of all (it
-// counts requests only, not limits): the leader does not start where its workers
-// would not fit.
-func TestW03_LeaderWorkerSet(t *testing.T) {
+// W03: LeaderWorkerSet creates a PodGroup for each of its groups, for Volcano. A set that starts
+// its leader first has the minimum one and the resources of all members (it counts only requests,
+// not limits), so the leader does not start where its workers would not fit.
+func TestW03_PodGroupsOfLeaderWorkerSetAreUsed(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -258,7 +252,7 @@ func TestW03_LeaderWorkerSet(t *testing.T) {
 	for name, policy := range map[string]string{"together": "LeaderCreated", "leader-first": "LeaderReady"} {
 		c.Apply(t, manifest(leaderWorkerSet, "<namespace>", "serving", "<name>", name, "<policy>", policy, "<scheduler>", "volcano"))
 	}
-	// Their names carry a hash of the template.
+	// Their names contain a hash of the template.
 	var together, leaders []made
 	testbed.Within(t, time.Minute, "four PodGroups", func() error {
 		together, leaders = nil, nil
@@ -272,7 +266,7 @@ func TestW03_LeaderWorkerSet(t *testing.T) {
 			}
 		}
 		if len(together) != 2 || len(leaders) != 2 {
-			return fmt.Errorf("there are %v", keys)
+			return fmt.Errorf("the PodGroups are %v", keys)
 		}
 		return nil
 	})
@@ -301,9 +295,9 @@ spec:
       template: <pod>
 `
 
-// W03: mpi-operator makes a PodGroup for each MPIJob, for Volcano, or for
-// scheduler-plugins inside a scheduler of any other name.
-func TestW03_MPIOperator(t *testing.T) {
+// W03: mpi-operator creates a PodGroup for each MPIJob, for Volcano, or for scheduler-plugins in a
+// scheduler of another name.
+func TestW03_PodGroupsOfMPIOperatorAreUsed(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)

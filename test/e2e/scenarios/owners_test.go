@@ -9,15 +9,14 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// kaiPod is the pod template of workloads here that ask for a PodGroup by their
-// scheduler's name.
+// kaiPod is the pod template of workloads that request a PodGroup by the name of their scheduler.
 const kaiPod = `{spec: {schedulerName: <scheduler>, containers: [{name: <container>, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]}}`
 
 func podFor(scheduler, container string) string {
 	return fill(kaiPod, "<scheduler>", scheduler, "<container>", container)
 }
 
-// jobSet has one leader and two Jobs of two workers each.
+// jobSet has one leader, and two Jobs with two workers each.
 const jobSet = `
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -33,9 +32,9 @@ spec:
     template: {spec: {parallelism: 2, completions: 2, template: <worker>}}
 `
 
-// W01: a JobSet is one group of all its Jobs; one that starts them in order starts
-// with the first; Jobs that depend on others are a group of their own.
-func TestW01_JobSet(t *testing.T) {
+// W01: a JobSet is one gang of all its Jobs. A JobSet that starts them in order starts with the
+// first one. Jobs that depend on others are a gang of their own.
+func TestW01_JobSetGetsItsPodGroups(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -62,7 +61,7 @@ func TestW01_JobSet(t *testing.T) {
 		c.Recorder.WaitRunning(t, staged.where(), 5, time.Minute)
 		keys := c.PodGroups(t, staged.namespace, everyDialect...)
 		if len(keys) != 2 {
-			t.Errorf("two stages are two groups, there are %v", keys)
+			t.Errorf("want two PodGroups for two stages, got %v", keys)
 		}
 		for _, key := range keys {
 			name, needed := key[strings.LastIndex(key, "/")+1:], 1
@@ -78,9 +77,9 @@ func TestW01_JobSet(t *testing.T) {
 	allOrNone(t, c, m, nil, running, together)
 }
 
-// W01: each group of a LeaderWorkerSet is a PodGroup of its own, also those that
-// come when it grows. Where the leader comes first, its workers start together.
-func TestW01_LeaderWorkerSet(t *testing.T) {
+// W01: each group of a LeaderWorkerSet has its own PodGroup, also groups that are added later. If
+// the leader starts first, its workers start together.
+func TestW01_LeaderWorkerSetGetsItsPodGroups(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -95,10 +94,10 @@ func TestW01_LeaderWorkerSet(t *testing.T) {
 	waiting := func(map[string][]made) {
 		first.submit(t, c)
 		c.Recorder.WaitRunning(t, first.where(), 2, time.Minute) // the leaders
-		for _, g := range first.grouped(t, c, m) {               // of three each, now that they are there
-			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // its leader came alone
+		for _, g := range first.grouped(t, c, m) {               // of three members each, now that they exist
+			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // its leader started alone
 		}
-		// Room for one worker is not enough for the two of a group.
+		// There is room for one worker, but a group needs two.
 		c.AddNodes(t, testbed.Node("single", testbed.GPUs(1)))
 		c.Recorder.NoMoreBound(t, first.where(), 2)
 	}
@@ -115,9 +114,9 @@ func TestW01_LeaderWorkerSet(t *testing.T) {
 	allOrNone(t, c, m, waiting, running, together)
 }
 
-// W01: jobs of training-operator that does not know of gangs. A minimum in the
-// job is the group's.
-func TestW01_PyTorchJobAndTFJob(t *testing.T) {
+// W01: jobs of a training-operator without gang scheduling. A minimum in the job is the minimum of
+// the PodGroup.
+func TestW01_PyTorchJobAndTFJobGetTheirPodGroups(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -134,13 +133,14 @@ func TestW01_PyTorchJobAndTFJob(t *testing.T) {
 		dialect: testbed.KAI, minMember: 4, pods: 4,
 		manifest: fill(tfJob, "<name>", "train", "<pod>", podFor("kai-scheduler", "tensorflow"))}
 	running := func(groups map[string][]made) {
-		// Two workers more; the job is still one group.
+		// Two more workers: the job is still one gang.
 		c.Patch(t, ddp.resource, ddp.namespace, ddp.name(),
 			`[{"op": "replace", "path": "/spec/pytorchReplicaSpecs/Worker/replicas", "value": 5}]`)
 		g := groups[ddp.namespace][0]
 		ddp.needs(t, m, g, 6)
 		c.Recorder.WaitRunning(t, g.gang(), 6, time.Minute)
-		// Suspended, its pods are gone; resumed, they start together again.
+		// When the job is suspended, its pods are deleted. When it resumes, they start together
+		// again.
 		suspend := func(yes bool) {
 			c.Patch(t, mnist.resource, mnist.namespace, mnist.name(),
 				fmt.Sprintf(`[{"op": "add", "path": "/spec/runPolicy/suspend", "value": %v}]`, yes))
@@ -148,7 +148,7 @@ func TestW01_PyTorchJobAndTFJob(t *testing.T) {
 		suspend(true)
 		testbed.Within(t, time.Minute, "the suspended job has no pods", func() error {
 			if n := len(c.Recorder.Pods(mnist.where())); n > 0 {
-				return fmt.Errorf("there are %d", n)
+				return fmt.Errorf("there are %d pods", n)
 			}
 			return nil
 		})
@@ -160,9 +160,8 @@ func TestW01_PyTorchJobAndTFJob(t *testing.T) {
 	allOrNone(t, c, m, nil, running, ddp, elastic, mnist)
 }
 
-// W01: an MPIJob; with the launcher after the workers its group does not wait for
-// a launcher that nobody has made.
-func TestW01_MPIJob(t *testing.T) {
+// W01: an MPIJob. If the launcher is created after the workers, the gang does not wait for it.
+func TestW01_MPIJobGetsItsPodGroup(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -177,7 +176,7 @@ func TestW01_MPIJob(t *testing.T) {
 	}
 	later := job("later", "WaitForWorkersReady", 3, 3)
 	allOrNone(t, c, m, nil, func(groups map[string][]made) {
-		// The launcher has come and is one of them, above the minimum.
+		// The launcher is now a member, above the minimum.
 		g := groups[later.namespace][0]
 		c.Recorder.WaitRunning(t, g.gang(), 4, time.Minute)
 		later.needs(t, m, g, 3)

@@ -13,8 +13,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// madeFor waits until there is one PodGroup in the namespace whose owner is of this kind and name,
-// and returns the PodGroup's.
+// madeFor waits until the namespace has one PodGroup with an owner of this kind and name, and
+// returns it.
 func madeFor(t *testing.T, c *testbed.Cluster, d testbed.Dialect, namespace, kind, owner string) string {
 	t.Helper()
 	var found []string
@@ -53,8 +53,8 @@ spec:
       - {name: c, image: train, resources: {limits: {nvidia.com/gpu: 1}}}
 `
 
-// A Job says how many of its pods start together; nobody writes a PodGroup.
-func TestW01_JobWithoutAPodGroup(t *testing.T) {
+// A Job decides how many of its pods start together; no user writes a PodGroup.
+func TestW01_JobWithoutAPodGroupGetsOne(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.KAI)
 	c.Namespace(t, "ml")
@@ -64,7 +64,7 @@ func TestW01_JobWithoutAPodGroup(t *testing.T) {
 	gang := testbed.InGang(testbed.KAI, "ml", group)
 	c.Recorder.Expect(testbed.KAI.Key("ml", group), 4)
 	if is := minMember(t, c, testbed.KAI, "ml", group); is != 4 {
-		t.Errorf("minMember is %d, the Job asks for 4", is)
+		t.Errorf("minMember is %d, want 4", is)
 	}
 	c.Recorder.AllSay(t, gang, 4, "gang ml/"+group+": 4 members needed, room for 3 (1 short of nvidia.com/gpu)")
 	c.Recorder.NoneBound(t, gang)
@@ -72,12 +72,12 @@ func TestW01_JobWithoutAPodGroup(t *testing.T) {
 	c.Recorder.WaitBound(t, gang, 4, 30*time.Second)
 	c.Recorder.Together(t, gang)
 
-	// What is there is found again: nothing is written twice.
+	// Existing PodGroups are found after a restart, and not written again.
 	m.Stop(t)
 	before := c.PodGroup(t, testbed.KAI, "ml", group)
 	m.Start(t)
 	c.Kubectl(t, ".", strings.ReplaceAll(gangJob, "name: train", "name: second"), "apply -f -")
-	madeFor(t, c, testbed.KAI, "ml", "Job", "second") // muster is at work again
+	madeFor(t, c, testbed.KAI, "ml", "Job", "second") // muster works again
 	after := c.PodGroup(t, testbed.KAI, "ml", group)
 	if before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration() {
 		t.Errorf("the PodGroup was written again: %v, then %v", before.Object, after.Object)
@@ -86,20 +86,20 @@ func TestW01_JobWithoutAPodGroup(t *testing.T) {
 	noGroups(t, c, "ml", testbed.KAI)
 }
 
-// noGroups waits until garbage collection has taken the PodGroups.
+// noGroups waits until garbage collection has deleted the PodGroups.
 func noGroups(t *testing.T, c *testbed.Cluster, namespace string, d testbed.Dialect) {
 	t.Helper()
 	testbed.Within(t, 60*time.Second, "the PodGroups go with their owners", func() error {
 		if left := c.PodGroups(t, namespace, d); len(left) > 0 {
-			return fmt.Errorf("left: %v", left)
+			return fmt.Errorf("these are left: %v", left)
 		}
 		return nil
 	})
 }
 
-// Whatever was written when muster is killed: in the end there is one PodGroup, every pod is linked
-// to it, and no pod has started before.
-func TestW01_KilledWhilePodGroupsAreMade(t *testing.T) {
+// muster is killed after any of its writes. In the end there is one PodGroup, every pod is linked
+// to it, and no pod has started before that.
+func TestW01_KilledWhilePodGroupsAreCreated(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}})
 	proxy := c.StartFaultProxy(t)
@@ -132,7 +132,7 @@ func TestW01_KilledWhilePodGroupsAreMade(t *testing.T) {
 	}
 }
 
-// killAt kills muster when the nth such request has come, and starts it again.
+// killAt kills muster at the nth request of this kind, and starts it again.
 func killAt(t *testing.T, m *testbed.Muster, proxy *testbed.FaultProxy, at string, nth int32,
 	verdict testbed.Verdict, begin func()) {
 	t.Helper()
@@ -155,15 +155,16 @@ func killAt(t *testing.T, m *testbed.Muster, proxy *testbed.FaultProxy, at strin
 	select {
 	case <-reached:
 	case <-time.After(30 * time.Second):
-		t.Fatalf("there was no %s", at)
+		t.Fatalf("no request %s came", at)
 	}
 	m.Kill()
 	proxy.Set(nil)
 	m.Start(t)
 }
 
-// What somebody edits is his; a PodGroup that is deleted comes back with the next pod.
-func TestW01_EditedAndDeleted(t *testing.T) {
+// muster does not overwrite what a user edits. A deleted PodGroup is created again with the next
+// pod.
+func TestW01_EditedAndDeletedPodGroups(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.KAI)
 	c.Namespace(t, "ml")
@@ -173,15 +174,15 @@ func TestW01_EditedAndDeleted(t *testing.T) {
 	group := madeFor(t, c, testbed.KAI, "ml", "Job", "train")
 	c.Recorder.WaitBound(t, testbed.InGang(testbed.KAI, "ml", group), 4, 30*time.Second)
 
-	// The owner's word is followed, and another field's with it.
+	// The minimum follows the owner, and so does another field.
 	c.Kubectl(t, ".", "", "annotate job train -n ml --overwrite kai.scheduler/batch-min-member=3")
 	testbed.Within(t, 20*time.Second, "minMember 3", func() error {
 		if is := minMember(t, c, testbed.KAI, "ml", group); is != 3 {
-			return fmt.Errorf("it is %d", is)
+			return fmt.Errorf("the minimum is %d", is)
 		}
 		return nil
 	})
-	// What was edited stays, also when the owner changes again.
+	// The edited field stays, even if the owner changes again.
 	c.EditPodGroup(t, testbed.KAI, "ml", group, map[string]any{"minMember": 1, "queue": "mine"})
 	c.Kubectl(t, ".", "", "annotate job train -n ml --overwrite kai.scheduler/batch-min-member=4")
 	c.Kubectl(t, ".", "", "patch job train -n ml --type merge -p {\"spec\":{\"parallelism\":5}}")
@@ -189,23 +190,23 @@ func TestW01_EditedAndDeleted(t *testing.T) {
 	c.Recorder.WaitBound(t, gang, 5, 30*time.Second)
 	spec := c.PodGroup(t, testbed.KAI, "ml", group).Object["spec"].(map[string]any)
 	if spec["minMember"] != int64(1) || spec["queue"] != "mine" {
-		t.Errorf("what was edited is %v", spec)
+		t.Errorf("the edited field is %v", spec)
 	}
 
-	// A PodGroup that is deleted is made again when a pod needs it, and not before.
+	// A deleted PodGroup is created again only when a pod needs it.
 	c.Recorder.Excuse(testbed.KAI.Key("ml", group))
 	c.DeletePodGroup(t, testbed.KAI, "ml", group)
 	c.Recorder.NoMoreBound(t, gang, 5)
 	if left := c.PodGroups(t, "ml", testbed.KAI); len(left) > 0 {
-		t.Errorf("it was made again for nobody: %v", left)
+		t.Errorf("it was created again although no pod needs it: %v", left)
 	}
 	c.Kubectl(t, ".", "", "patch job train -n ml --type merge -p {\"spec\":{\"parallelism\":6}}")
 	madeFor(t, c, testbed.KAI, "ml", "Job", "train")
 	c.Recorder.WaitBound(t, gang, 6, 30*time.Second)
 }
 
-// A burst of pods that need PodGroups: each is written once, and a gang that has its own is not kept
-// waiting for it.
+// A burst of pods that need PodGroups: each is written once, and a gang with its own PodGroup does
+// not wait for them.
 func TestW01_BurstOfPodsWithoutPodGroups(t *testing.T) {
 	const pods = 400
 	alone(t)
@@ -238,6 +239,6 @@ func TestW01_BurstOfPodsWithoutPodGroups(t *testing.T) {
 	c.Recorder.WaitExist(t, linked, pods, 120*time.Second)
 	t.Logf("%d pods were created and linked in %v", pods, time.Since(started))
 	if made, links := proxy.Count("POST podgroups"), proxy.Count("PATCH pods"); made != pods || links != pods {
-		t.Errorf("%d PodGroups were made and %d links written for %d pods", made, links, pods)
+		t.Errorf("%d PodGroups were created and %d links written for %d pods", made, links, pods)
 	}
 }

@@ -80,7 +80,7 @@ func (r randomWorld) node(i int) *corev1.Node {
 			Effect: corev1.TaintEffectNoSchedule})
 	}
 	for _, image := range images {
-		if r.chance(40) { // of no concern: pods go where their image is not, too
+		if r.chance(40) { // irrelevant: nodes without the image are feasible, too
 			n.Status.Images = append(n.Status.Images, corev1.ContainerImage{
 				Names: []string{image}, SizeBytes: int64(1+r.Intn(2000)) << 20})
 		}
@@ -88,7 +88,7 @@ func (r randomWorld) node(i int) *corev1.Node {
 	return n
 }
 
-// bytes writes a number of bytes in one of the ways there are.
+// bytes writes a number of bytes in one of the possible notations.
 func (r randomWorld) bytes(mebi int) string {
 	switch r.Intn(5) {
 	case 0:
@@ -114,32 +114,32 @@ func (r randomWorld) requests() corev1.ResourceRequirements {
 	set(testbed.GPU, fmt.Sprint(r.Intn(4)), 30)
 	set(fpga, fmt.Sprint(r.Intn(3)), 8)
 	set("example.com/nowhere", fmt.Sprint(r.Intn(2)), 4)
-	if _, asks := list["cpu"]; asks { // without it huge pages may not be asked for
+	if _, asks := list["cpu"]; asks { // huge pages need it
 		set(hugePages, fmt.Sprintf("%dMi", 2*r.Intn(12)), 8)
 	}
 	limits := corev1.ResourceList{}
-	for _, name := range slices.Sorted(maps.Keys(list)) { // in one order, or a seed would draw another world
-		whole := strings.Contains(string(name), "/") || name == hugePages // never more than was asked for
+	for _, name := range slices.Sorted(maps.Keys(list)) { // in a fixed order, so that a seed always draws the same
+		whole := strings.Contains(string(name), "/") || name == hugePages // never more than requested
 		if whole || r.chance(20) {
 			limits[name] = list[name]
 		}
 	}
-	if amount, asks := list["cpu"]; asks && r.chance(10) { // the API server fills in the request
+	if amount, asks := list["cpu"]; asks && r.chance(10) { // the API server adds the request
 		limits["cpu"] = amount
 		delete(list, "cpu")
 	}
 	return corev1.ResourceRequirements{Requests: list, Limits: limits}
 }
 
-// podLevel gives the pod resources of its own, no smaller than all its containers' together.
+// podLevel gives the pod its own resources, at least those of all its containers together.
 func (r randomWorld) podLevel(p *corev1.Pod) {
 	sum := map[corev1.ResourceName]int64{}
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {
 			for _, name := range []corev1.ResourceName{"cpu", "memory"} {
 				own := list[i].Resources
-				if limit, alone := own.Limits[name]; alone { // the pod's may be none, and so less
-					own.Requests[name] = limit // the same, where it is there
+				if limit, alone := own.Limits[name]; alone { // the pod's may be missing, and so be less
+					own.Requests[name] = limit // equal to it, if there is one
 					delete(own.Limits, name)
 				}
 				sum[name] += own.Requests.Name(name, resource.DecimalSI).MilliValue()
@@ -156,7 +156,7 @@ func (r randomWorld) podLevel(p *corev1.Pod) {
 		if r.chance(70) {
 			own.Requests[name] = *at
 		}
-		if r.chance(40) { // alone it says what is asked for where no container does
+		if r.chance(40) { // a limit alone is also the request, if no container has one
 			own.Limits[name] = *at
 		}
 	}
@@ -187,12 +187,12 @@ func (r randomWorld) nodeTerms() *corev1.NodeSelector {
 		for r.chance(15) {
 			term.MatchFields = append(term.MatchFields, corev1.NodeSelectorRequirement{Key: "metadata.name",
 				Operator: pickOne(r, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn),
-				Values:   []string{fmt.Sprintf("n%02d", r.Intn(70))}}) // some are no nodes
+				Values:   []string{fmt.Sprintf("n%02d", r.Intn(70))}}) // some of these nodes do not exist
 		}
 		if len(term.MatchFields) > 0 && r.chance(40) {
 			term.MatchExpressions = nil
 		} else if r.chance(3) {
-			term = corev1.NodeSelectorTerm{} // matches nothing
+			term = corev1.NodeSelectorTerm{} // matches no node
 		}
 		selector.NodeSelectorTerms = append(selector.NodeSelectorTerms, term)
 	}
@@ -256,16 +256,16 @@ func (r randomWorld) tolerations() (list []corev1.Toleration) {
 	return list
 }
 
-// comparing is a toleration that muster has no rule for.
+// comparing is a toleration that muster does not model.
 func (r randomWorld) comparing() corev1.Toleration {
 	return corev1.Toleration{Key: fmt.Sprintf("t0-%d", r.Intn(2)), Value: pickOne(r, "3", "7"),
 		Operator: pickOne(r, corev1.TolerationOpGt, corev1.TolerationOpLt)}
 }
 
-// ports gives some containers host ports, of which no two of a pod are written alike.
+// ports gives some containers host ports. The ports of one pod are all written differently.
 func (r randomWorld) ports(p *corev1.Pod) {
 	written := map[string]bool{}
-	onHost := r.chance(6) // then each port of a container is one of the host's
+	onHost := r.chance(6) // then each container port is a host port
 	p.Spec.HostNetwork = onHost
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for i := range list {
@@ -304,8 +304,8 @@ func (r randomWorld) spread() corev1.TopologySpreadConstraint {
 	return spread
 }
 
-// containers draws what asks for resources: containers, init containers and sidecars, the pod itself,
-// what its runtime takes.
+// containers draws everything with requests: containers, init containers, sidecars, the pod itself,
+// and the overhead of its runtime.
 func (r randomWorld) containers(p *corev1.Pod) {
 	another := func(name string) corev1.Container {
 		return corev1.Container{Name: name, Image: pickOne(r, images...), Resources: r.requests()}
@@ -329,7 +329,7 @@ func (r randomWorld) containers(p *corev1.Pod) {
 	}
 }
 
-// runtimeClasses are what gives pods an overhead, and one of them a node selector and a toleration.
+// runtimeClasses give pods an overhead; one also has a node selector and a toleration.
 var runtimeClasses = []string{"sandboxed", "picky"}
 
 func runtimeClassObjects() (list []*unstructured.Unstructured) {
@@ -348,7 +348,7 @@ func runtimeClassObjects() (list []*unstructured.Unstructured) {
 	return list
 }
 
-// idle are fields and rules that keep a pod off no node.
+// idle are fields and rules that exclude no node.
 func (r randomWorld) idle(p *corev1.Pod) {
 	if r.chance(10) {
 		p.Spec.OS = &corev1.PodOS{Name: corev1.Linux}
@@ -380,7 +380,7 @@ func (r randomWorld) idle(p *corev1.Pod) {
 	p.Spec.Affinity.PodAffinity = &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: wishes}
 }
 
-// spec changes a pod into a random one whose constraints muster says it knows.
+// spec changes a pod into a random one whose constraints muster models.
 func (r randomWorld) spec(p *corev1.Pod) {
 	if p.Labels == nil {
 		p.Labels = map[string]string{}
@@ -396,7 +396,7 @@ func (r randomWorld) spec(p *corev1.Pod) {
 	r.ports(p)
 	if r.chance(25) {
 		key := "zone"
-		if p.Spec.RuntimeClassName == nil { // one of them selects by the other key
+		if p.Spec.RuntimeClassName == nil { // one RuntimeClass selects by the other key
 			key = pickOne(r, "zone", "pool")
 		}
 		p.Spec.NodeSelector = map[string]string{key: pickOne(r, "a", "b", "x", "")}
@@ -415,7 +415,7 @@ func (r randomWorld) spec(p *corev1.Pod) {
 	}
 	if r.chance(12) {
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{r.spread()}
-		if r.chance(20) { // a second one must differ in key or action
+		if r.chance(20) { // a second constraint must differ in key or action
 			second := r.spread()
 			second.TopologyKey = "zone" // not modelled, with this action
 			p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, second)
@@ -426,14 +426,15 @@ func (r randomWorld) spec(p *corev1.Pod) {
 	if r.chance(4) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, r.comparing())
 	}
-	if r.chance(4) { // not modelled: must be left out of the comparison
+	if r.chance(4) { // not modelled, so it must not be compared
 		zone := r.antiAffinity().PodAntiAffinity
 		zone.RequiredDuringSchedulingIgnoredDuringExecution[0].TopologyKey = "zone"
 		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: zone}
 	}
 }
 
-// isBeyond says whether a drawn pod has a rule that muster does not know. All others are to be compared.
+// isBeyond says whether a drawn pod has a rule that muster does not model. All other pods are
+// compared.
 func isBeyond(p *corev1.Pod) bool {
 	for _, t := range p.Spec.Tolerations {
 		if t.Operator == corev1.TolerationOpGt || t.Operator == corev1.TolerationOpLt {
@@ -459,8 +460,8 @@ func isBeyond(p *corev1.Pod) bool {
 	return false
 }
 
-// inForce is the status of a pod that was resized in place: what the kubelet has granted and set may be
-// more or less than what is asked for.
+// inForce is the status of a pod that was resized in place: the kubelet may have granted more or
+// less than the pod requests.
 func (r randomWorld) inForce(p *corev1.Pod) map[string]any {
 	granted := func() (resources, allocated map[string]any) {
 		requests := map[string]any{"cpu": fmt.Sprintf("%dm", 100*r.Intn(30)), "memory": r.bytes(128 * r.Intn(12))}

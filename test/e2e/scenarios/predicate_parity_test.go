@@ -18,7 +18,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// explained is what muster's API says of a waiting gang of one signature.
+// explained is the explanation in muster's API for a waiting gang of one signature.
 type explained struct {
 	ExpressLane struct {
 		Mismatches    int
@@ -47,7 +47,7 @@ func explain(t *testing.T, m *testbed.Muster, gang string) (e explained) {
 	return e
 }
 
-// fate is what has become of a pod that was placed: it runs, was resized, has ended, is being deleted.
+// fate is the state of a placed pod: it runs, was resized, has ended, or is Terminating.
 func (r randomWorld) fate(t *testing.T, c *testbed.Cluster, p *corev1.Pod) {
 	t.Helper()
 	if r.chance(25) {
@@ -61,14 +61,14 @@ func (r randomWorld) fate(t *testing.T, c *testbed.Cluster, p *corev1.Pod) {
 	}
 }
 
-// P03: what the express lane rests on. Pods and nodes are drawn at random; each pod is of a gang that
-// never comes together, so that kube-scheduler tells muster which nodes will do and nothing is placed.
-// The model check compares them; where kube-scheduler has no node to offer it does not ask, and muster
-// must know none either.
-func TestP03_TheModelIsTheSchedulers(t *testing.T) {
+// P03: the basis of the express lane. Pods and nodes are drawn at random. Each pod belongs to a
+// gang that stays incomplete, so kube-scheduler shows muster the feasible nodes and nothing is
+// placed. The predicate parity check compares the lists. If kube-scheduler has no node to offer, it
+// makes no call, and muster must have no node either.
+func TestP03_TheModelMatchesTheScheduler(t *testing.T) {
 	nodes, placed, waiting := 60, 150, 1000
 	seed := time.Now().UnixNano() % 1000000
-	if testbed.Small(t, "draws") { // the same world each time
+	if testbed.Small(t, "draws") { // always the same seed
 		placed, waiting, seed = 50, 250, 4711
 		beside(t)
 	} else {
@@ -77,11 +77,11 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 	if text := os.Getenv("MUSTER_MODEL_SEED"); text != "" {
 		seed, _ = strconv.ParseInt(text, 10, 64)
 	}
-	t.Logf("seed %d: MUSTER_MODEL_SEED=%d draws the same again", seed, seed)
+	t.Logf("seed %d: MUSTER_MODEL_SEED=%d draws the same objects again", seed, seed)
 	r := randomWorld{rand.New(rand.NewSource(seed))}
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs},
 		WithoutKWOK: true, WithoutControllers: true,
-		// Off by default: the tolerations that muster has no rule for.
+		// Off by default: tolerations that muster does not model.
 		Features: []string{"TaintTolerationComparisonOperators"}})
 	m := c.StartMuster(t, testbed.MusterOptions{Express: true})
 	c.Namespace(t, "ml")
@@ -91,7 +91,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 	}
 	for i := range nodes {
 		n := r.node(i)
-		c.Recorder.ExcuseNode(n.Name) // pods are put there whatever it has
+		c.Recorder.ExcuseNode(n.Name) // pods are assigned there regardless of room
 		c.AddNodes(t, n)
 	}
 	var there []*corev1.Pod
@@ -101,7 +101,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(p.Spec.Affinity), "zone") {
 			p.Spec.Affinity = pickOne(r, nil, nil, p.Spec.Affinity)
 		} else {
-			p.Spec.Affinity = nil // one pod that is not modelled would keep all others out of it
+			p.Spec.Affinity = nil // otherwise one unmodelled pod would exclude all others
 		}
 		p.Finalizers = []string{"e2e.muster.dev/stays"}
 		p.Spec.NodeName = fmt.Sprintf("n%02d", r.Intn(nodes))
@@ -123,7 +123,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		c.Add(t, testbed.Sigs.PodGroup("ml", strings.TrimSuffix(p.Name, "-0"), 9, nil))
 	}
 	c.AddPods(t, pods...)
-	time.Sleep(2 * time.Second) // nothing has changed for that long when the scheduler looks
+	time.Sleep(2 * time.Second) // parity is checked only if nothing has changed for a while
 	proxy := testbed.StartVerbProxy(t, m)
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: proxy})
 
@@ -147,7 +147,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		}
 	}
 	settle()
-	for _, p := range pods { // the second look
+	for _, p := range pods { // the second check
 		c.PatchPod(t, "ml", p.Name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"look": "again"}}})
 	}
 	settle()
@@ -157,7 +157,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		t.Fatal(err)
 	}
 	pods = nil
-	for i := range made.Items { // admission has changed some
+	for i := range made.Items { // admission has changed some of them
 		if p := &made.Items[i]; p.Spec.NodeName == "" {
 			pods = append(pods, p)
 		}
@@ -180,12 +180,12 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		}
 		unasked++
 		if room := signature.WithRoom - signature.InterPod; signature.BeyondPredicates == "" && room > 0 {
-			t.Errorf("%s: kube-scheduler has no node for it, muster has %d\n%s", p.Name, room, spec())
+			t.Errorf("%s: kube-scheduler has no node for the pod, but muster has %d\n%s", p.Name, room, spec())
 		}
 	}
 	metrics := m.Metrics(t)
 	looks, differ := metrics.Sum("muster_predicate_checks_total"), metrics.Sum("muster_predicate_mismatch_total")
-	t.Logf("%d pods asked about, %d not; %d are not modelled; %.0f lists compared", len(asked), unasked, beyond, looks)
+	t.Logf("%d pods with a filter call, %d without; %d are not modelled; %.0f lists compared", len(asked), unasked, beyond, looks)
 	if differ > 0 {
 		first := explain(t, m, "p0000").ExpressLane.FirstMismatch
 		for _, p := range pods {
@@ -197,6 +197,6 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		t.Errorf("%.0f differences, the first: %s", differ, first)
 	}
 	if int(looks) < waiting/2 || len(asked) < waiting/4 || unasked < waiting/50 {
-		t.Errorf("too little was compared: this test shows nothing")
+		t.Errorf("too few lists were compared for a result")
 	}
 }

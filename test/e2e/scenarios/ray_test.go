@@ -12,34 +12,34 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// S08: step 6 of the recipe as printed, run by the real KubeRay: a group of the
-// head and four workers, none or all, and gone with the cluster.
+// S08: step 6 of the recipe as printed, with the real KubeRay: a gang of the head and four workers
+// starts together or not at all, and its PodGroup is deleted with the cluster.
 func TestS08_RayClusterAsPrinted(t *testing.T) { onEveryVersion(t, rayClusterAsPrinted) }
 
 func rayClusterAsPrinted(t *testing.T, version testbed.Kubernetes) {
-	if version == testbed.Newest { // on the other one "minors" plays it
+	if version == testbed.Newest { // for the older version, the part "minors" runs it
 		testbed.Long(t, "operators")
 	}
 	c, m := startMakingOn(t, version)
 	c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{})
 	c.Namespace(t, "ml-training")
-	// The head wants one GPU and each worker two: there is room for the head and three.
+	// The head needs one GPU and each worker two: there is room for the head and three workers.
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(3)))
 	apply(t, c, "kai/ray-podgroup.yaml")
 	rayAsPrinted(t, c, m)
 }
 
-// rayAsPrinted is what becomes of the recipe's RayCluster.
+// rayAsPrinted checks the recipe's RayCluster.
 func rayAsPrinted(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 	t.Helper()
 	ray := submitted{namespace: "ml-training", resource: "rayclusters.v1.ray.io", owner: "RayCluster/ray-cluster",
 		dialect: testbed.KAI, minMember: 5, pods: 5}
 	group := ray.grouped(t, c, m)[0]
 	if minimum := minMember(t, c, group.dialect, group.namespace, group.name); minimum != 5 {
-		t.Errorf("the PodGroup has minMember %d, the recipe says 5", minimum)
+		t.Errorf("the PodGroup has minMember %d, want 5", minimum)
 	}
 	if queue := groupSpec(t, c, group, "queue"); queue != "training" {
-		t.Errorf("the PodGroup is of queue %v, the workers' label says training", queue)
+		t.Errorf("the PodGroup has the queue %v, want training", queue)
 	}
 	c.Recorder.AllSay(t, group.gang(), 5, group.name)
 	c.WaitCondition(t, group.dialect, "ml-training", group.name, metav1.Condition{
@@ -54,7 +54,7 @@ func rayAsPrinted(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 		roles[pod.Latest.Labels["kai.scheduler/subgroup-name"]]++
 	}
 	if want := map[string]int{"headgroup": 1, "gpu-workers": 4}; fmt.Sprint(roles) != fmt.Sprint(want) {
-		t.Errorf("the members' subgroups are %v, must be %v", roles, want)
+		t.Errorf("the members' subgroups are %v, want %v", roles, want)
 	}
 	c.WaitEvent(t, "PodGroup", "ml-training", group.name, "PodGroupScheduled", "")
 	if shown := c.Kubectl(t, ".", "", "get podgroups.scheduling.run.ai -n ml-training"); !strings.Contains(shown, group.name) {
@@ -72,8 +72,7 @@ func groupSpec(t *testing.T, c *testbed.Cluster, g made, field string) any {
 	return value
 }
 
-// scalingCluster grows and shrinks by itself: its minimum is the head and the
-// fewest workers.
+// scalingCluster scales by itself: its minimum is the head and the minimum of workers.
 const scalingCluster = `
 apiVersion: ray.io/v1
 kind: RayCluster
@@ -86,9 +85,8 @@ spec:
   - {groupName: gpu, replicas: 3, minReplicas: 2, maxReplicas: 8, rayStartParams: {}, template: <pod>}
 `
 
-// S08: the group of a cluster that scales by itself goes on with it: more
-// workers come when they find room, a suspended cluster has no members, a resumed
-// one starts together.
+// S08: the PodGroup of a cluster that scales by itself: more workers start when there is room, a
+// suspended cluster has no members, and a resumed cluster starts together.
 func TestS08_ClusterThatScales(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
@@ -104,18 +102,18 @@ func TestS08_ClusterThatScales(t *testing.T) {
 	}
 	allOrNone(t, c, m, nil, func(groups map[string][]made) {
 		g := groups[ray.namespace][0]
-		// The autoscaler asks for more, as it does: by the number of replicas.
+		// The autoscaler requests more workers, by the number of replicas.
 		change("/spec/workerGroupSpecs/0/replicas", 6)
 		c.Recorder.WaitRunning(t, g.gang(), 7, time.Minute)
 		ray.needs(t, m, g, 3)
-		// A larger minimum is the group's.
+		// A higher minimum becomes the PodGroup's.
 		change("/spec/workerGroupSpecs/0/minReplicas", 4)
 		ray.needs(t, m, g, 5)
 
 		change("/spec/suspend", true)
 		testbed.Within(t, time.Minute, "the suspended cluster has no pods", func() error {
 			if n := len(c.Recorder.Pods(ray.where())); n > 0 {
-				return fmt.Errorf("there are %d", n)
+				return fmt.Errorf("there are %d pods", n)
 			}
 			return nil
 		})
@@ -124,8 +122,8 @@ func TestS08_ClusterThatScales(t *testing.T) {
 	}, ray)
 }
 
-// rayJob describes its cluster itself; its annotation asks for all or none of
-// pods that any scheduler may have.
+// rayJob describes its own cluster. Its annotation requests gang scheduling for pods of any
+// scheduler.
 const rayJob = `
 apiVersion: ray.io/v1
 kind: RayJob
@@ -139,9 +137,9 @@ spec:
     - {groupName: gpu, replicas: 3, minReplicas: 3, maxReplicas: 3, rayStartParams: {}, template: <pod>}
 `
 
-// W01: the cluster of a RayJob is a group of the job; the pod that submits the
-// job comes later and is not waited for.
-func TestW01_RayJob(t *testing.T) {
+// W01: the cluster of a RayJob is a gang of the job. The pod that submits the job comes later and
+// is not needed.
+func TestW01_RayJobGetsItsPodGroup(t *testing.T) {
 	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
@@ -156,7 +154,7 @@ func TestW01_RayJob(t *testing.T) {
 	}, job)
 }
 
-// A cluster that says how it cannot be: the pods say it too, with the remedy.
+// A contradictory cluster: the pods show the error and the remedy.
 func TestW01_WorkloadThatContradictsItself(t *testing.T) {
 	beside(t)
 	c, _ := startMaking(t)

@@ -12,16 +12,16 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// What `muster replay` says of a recording, and whether it ended well.
+// The output of `muster replay`, and whether it succeeded.
 func replay(t *testing.T, m *testbed.Muster, args ...string) (string, bool) {
 	t.Helper()
 	out, err := exec.Command(m.Binary, append([]string{"replay"}, args...)...).CombinedOutput()
 	return string(out), err == nil
 }
 
-// Every muster of every test is recorded, and replayed at its end; here it is
-// looked at what the recording holds, and that another decision is found.
-func TestC15_RecordingOfALiveServer(t *testing.T) {
+// Every test records its muster and replays the recording at its end. This test checks the content
+// of a recording, and that a different decision is found.
+func TestC15_RecordingOfALiveServerReplays(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Volcano}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
@@ -37,18 +37,18 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 	for _, words := range []string{
 		"ml/eight is Waiting: 8 members needed, room for 6 (2 short of nvidia.com/gpu)",
 		"would help: 2 more nvidia.com/gpu",
-		"in order    1 of 1 that wait",
+		"in order    1 of 1 waiting gangs",
 		"nvidia.com/gpu: 1 each, 6 free, 4 on one node",
 	} {
 		if err != nil || !strings.Contains(string(out), words) {
-			t.Fatalf("muster explain does not say %q: %v\n%s", words, err, out)
+			t.Fatalf("muster explain does not print %q: %v\n%s", words, err, out)
 		}
 	}
 
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(2)))
 	c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 	c.Recorder.Together(t, gang)
-	m.WaitState(t, "ml", "eight", "Scheduled") // it hears of the bindings after the recorder, maybe
+	m.WaitState(t, "ml", "eight", "Scheduled") // muster may see the bindings after the recorder
 	m.Stop(t)
 
 	recording := m.Recordings[0]
@@ -63,7 +63,7 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 		t.Fatalf("muster replay: %v\n%s", err, text)
 	}
 	if !said.Same || said.Steps < 20 || said.Bindings != 8 || said.Scheduled != 1 || said.End != "stopped" {
-		t.Errorf("the recording does not hold what happened: %+v", said)
+		t.Errorf("the recording lacks some of the events: %+v", said)
 	}
 
 	other := strings.Replace(read(t, recording), `"do":"bind"`, `"do":"evict"`, 1)
@@ -72,6 +72,6 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, good := replay(t, m, path); good || !strings.Contains(text, "DIFFERENT in step ") {
-		t.Errorf("another decision is not found: %s", text)
+		t.Errorf("the different decision is not found: %s", text)
 	}
 }

@@ -27,10 +27,9 @@ func prepareWay(t *testing.T, stage stage, options testbed.Options, config map[s
 
 var committing = stages[2]
 
-// C06: one of eight Bindings is refused for good in the middle of a commit. The
-// gang is completed first: a rival that has a higher priority, is older and
-// would fit into what is free at that moment comes after it.
-func TestC06_RefusedInACommit(t *testing.T) {
+// C06: one of eight Bindings is refused for good in the middle of a commit. The gang is completed
+// before a rival that has a higher priority, is older and would fit into the free room.
+func TestC06_BindingRefusedDuringACommit(t *testing.T) {
 	beside(t)
 	w := prepareWay(t, committing, testbed.Options{WithoutControllers: true}, nil)
 	w.c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
@@ -57,7 +56,7 @@ func TestC06_RefusedInACommit(t *testing.T) {
 	w.gates.release("ml")
 	w.c.Recorder.WaitBound(t, w.gang, wayMembers, 30*time.Second)
 	if n := boundOf(w.c.Recorder.Pods(rival)); n > 0 {
-		t.Errorf("%d members of the rival were bound while the gang waited for its last one", n)
+		t.Errorf("%d members of the rival were bound while the gang waited for its last member", n)
 	}
 	w.c.WaitEvent(t, "PodGroup", "ml", wayGroup, "BindingRefused", "no bindings for ddp-")
 	w.m.WaitState(t, "ml", wayGroup, "Scheduled")
@@ -70,8 +69,8 @@ func TestC06_RefusedInACommit(t *testing.T) {
 	w.m.WaitNoLeaks(t)
 }
 
-// The API server refuses every binding to one node: an admission policy that
-// muster knows nothing of. The members go elsewhere.
+// The API server refuses every Binding to one node because of an admission policy that muster does
+// not know. The members go to other nodes.
 const policy = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -106,13 +105,13 @@ func TestC06_NodeRefusedByAnAdmissionPolicy(t *testing.T) {
 		}
 	}
 	if w.m.Metrics(t).Sum("muster_bindings_total", `outcome="refused"`) == 0 {
-		t.Errorf("no binding was refused: this test shows nothing")
+		t.Errorf("no Binding was refused, so the test proves nothing")
 	}
 	w.clear(w.gang)
 	w.m.WaitNoLeaks(t)
 }
 
-// waitPolicy waits until the API server heeds the policy, which takes it a moment.
+// waitPolicy waits until the API server applies the policy, which takes a moment.
 func (w *way) waitPolicy() {
 	w.Helper()
 	probe := testbed.Pod("ml", "probe", nil, testbed.WithScheduler("nobody"))
@@ -120,15 +119,14 @@ func (w *way) waitPolicy() {
 	testbed.Within(w, 60*time.Second, "the policy is in force", func() error {
 		err := w.c.Bind("ml", "probe", "ml-a", true)
 		if err == nil || !strings.Contains(err.Error(), "set apart") {
-			return fmt.Errorf("a binding to it is answered %v", err)
+			return fmt.Errorf("a Binding to the node is answered %v", err)
 		}
 		return nil
 	})
 	w.clear(testbed.Named("ml", "probe"))
 }
 
-// Every Binding of a commit is refused: nothing is bound, nothing is kept, and
-// the gang comes again.
+// Every Binding of a commit is refused: nothing is bound or reserved, and the gang tries again.
 func TestC06_WholeCommitRefused(t *testing.T) {
 	beside(t)
 	w := prepareWay(t, committing, testbed.Options{WithoutControllers: true}, map[string]any{"backoffSeconds": 20})
@@ -152,9 +150,9 @@ func TestC06_WholeCommitRefused(t *testing.T) {
 	w.m.WaitNoLeaks(t)
 }
 
-// C07: a gang that is running loses members. Their replacements pass one by one,
-// without a new quorum, even far below the minimum; and at once.
-func TestC07_ReplacementsPassSingly(t *testing.T) {
+// C07: a running gang loses members. Their replacements are scheduled one by one and at once,
+// without a new quorum, even far below the minimum.
+func TestC07_ReplacementsAreScheduledOneByOne(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
@@ -163,7 +161,7 @@ func TestC07_ReplacementsPassSingly(t *testing.T) {
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
 	gang := runningGang(t, c, m)
 
-	// One is deleted, one fails, then all but one are deleted at once.
+	// One member is deleted, one fails, then all but one are deleted at once.
 	c.DeletePods(t, "ml", "ddp-0")
 	replace(t, c, "again-0")
 	c.FailPod(t, "ml", "ddp-1")
@@ -204,7 +202,7 @@ func replacement(name string) *corev1.Pod {
 	return testbed.Pod("ml", name, testbed.GPUs(1), testbed.Sigs.Join("ddp"))
 }
 
-// replace adds a member and waits until it is bound, alone.
+// replace adds a member and waits until it is bound, without others.
 func replace(t *testing.T, c *testbed.Cluster, name string) {
 	t.Helper()
 	c.AddPods(t, replacement(name))
@@ -222,9 +220,9 @@ func clearGang(t *testing.T, c *testbed.Cluster, gang testbed.Which) {
 	c.DeletePods(t, "ml", names...)
 }
 
-// C06: with onFailedCommit: evict, what a failed commit has bound is evicted and
-// the gang begins anew; pods that nobody would make again are never touched.
-func TestC06_Evict(t *testing.T) {
+// C06: with onFailedCommit: evict, the members that a failed commit has bound are evicted, and the
+// gang starts again. Pods without a controller are never evicted.
+func TestC06_FailedCommitEvictsPodsWithAController(t *testing.T) {
 	t.Parallel()
 	for _, controlled := range []bool{true, false} {
 		t.Run(fmt.Sprintf("controlled=%v", controlled), func(t *testing.T) {
@@ -253,7 +251,7 @@ func TestC06_Evict(t *testing.T) {
 					}
 				}
 				if bound != wayMembers {
-					return fmt.Errorf("%d are bound", bound)
+					return fmt.Errorf("%d pods are bound", bound)
 				}
 				return nil
 			})
@@ -276,8 +274,8 @@ func TestC06_Evict(t *testing.T) {
 	}
 }
 
-// controlledMembers replaces what is evicted, at once. (A Job counts evictions as
-// failures and waits for minutes after a few.)
+// controlledMembers recreates evicted pods at once. (A Job counts evictions as failures and waits
+// for minutes after a few.)
 var controlledMembers = fmt.Sprintf(`
 apiVersion: apps/v1
 kind: ReplicaSet

@@ -15,9 +15,9 @@ import (
 
 const zone = corev1.LabelTopologyZone
 
-// trap is a gang of four that finds room on a node which the scheduler refuses
-// to some or all of its members: the node "wrong" is the fullest that fits, so a
-// plan goes there first unless the reason is known.
+// trap is a gang of four with room on a node that the scheduler refuses for some or all of its
+// members. The node "wrong" is the fullest node that fits, so a plan uses it first unless muster
+// knows the reason.
 type trap struct {
 	name string
 	// member adds to every member what makes the scheduler refuse the node.
@@ -26,8 +26,8 @@ type trap struct {
 	around func(t *testing.T, c *testbed.Cluster, ns string)
 	// most is how many members may be on each node.
 	most map[string]int
-	// unknown is set where muster can only learn it from the scheduler: its plan
-	// must have gone wrong at first, or the case shows nothing.
+	// unknown: muster can learn the reason only from the scheduler. Its first plan must have used
+	// the node, or the case proves nothing.
 	unknown bool
 }
 
@@ -67,7 +67,7 @@ func spread(key string) func(string) func(*corev1.Pod) {
 	}
 }
 
-// neighbour is a pod that is already there, on a node.
+// neighbour is an existing pod on a node.
 func neighbour(app, node string, changes ...func(string) func(*corev1.Pod)) func(*testing.T, *testbed.Cluster, string) {
 	return func(t *testing.T, c *testbed.Cluster, ns string) {
 		pod := testbed.Pod(ns, app, testbed.Amounts{"cpu": "1"}, testbed.OnNode(ns+"-"+node))
@@ -118,7 +118,7 @@ var traps = []trap{
 	},
 }
 
-// addZonalVolume makes a claim that is bound to a volume of the right zone.
+// addZonalVolume creates a claim that is bound to a volume in the right zone.
 func addZonalVolume(t *testing.T, c *testbed.Cluster, ns string) {
 	t.Helper()
 	c.Apply(t, []byte(strings.ReplaceAll(`
@@ -151,8 +151,8 @@ spec:
 	c.Kubectl(t, c.Dir, "", "-n "+ns+` patch pvc data --subresource=status --type=merge -p {"status":{"phase":"Bound"}}`)
 }
 
-// C09: the scheduler refuses the planned node for reasons that muster may know or
-// not. The slots move, and the gang is placed where the scheduler wants it.
+// C09: the scheduler refuses the planned node for a reason that muster may or may not know. The
+// slots move, and the gang is placed on other nodes.
 func TestC09_SchedulerRefusesPlannedNodes(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{
@@ -201,16 +201,15 @@ func (trap trap) spring(t *testing.T, c *testbed.Cluster, verbs *testbed.VerbPro
 	}
 	for node, n := range count {
 		if most := trap.most[node]; n > most {
-			t.Errorf("%d members are on %s, %d may be: %v", n, node, most, count)
+			t.Errorf("%d members are on %s, want at most %d: %v", n, node, most, count)
 		}
 	}
 	if trap.unknown && !wasRefused(verbs, ns) {
-		t.Errorf("the scheduler offered the node %q every time: this case shows nothing", "wrong")
+		t.Errorf("the scheduler always offered the node %q, so the case proves nothing", "wrong")
 	}
 }
 
-// wasRefused says whether the scheduler's own filters ever left out the node
-// that a plan prefers.
+// wasRefused says whether the scheduler's own filters ever refused the node that a plan prefers.
 func wasRefused(verbs *testbed.VerbProxy, ns string) bool {
 	for _, call := range verbs.Calls("filter") {
 		if strings.HasPrefix(call.Pod, ns+"/ddp-") && !strings.Contains(fmt.Sprint(call.Offered), ns+"-wrong") {

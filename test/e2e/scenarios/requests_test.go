@@ -12,15 +12,15 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// fit is a kind of pod and the nodes on which exactly n of them find room.
+// fit is a kind of pod, and nodes on which exactly n of them have room.
 type fit struct {
 	name  string
-	nodes []*corev1.Node // name and pool label are added
+	nodes []*corev1.Node // the name and the label of the pool are added
 	pod   func(*corev1.Pod)
 	n     int
 }
 
-// pool is the label that keeps the cases' nodes apart.
+// pool is the label that separates the nodes of the cases.
 const pool = "e2e.muster.dev/pool"
 
 func node(amounts testbed.Amounts, changes ...func(*corev1.Node)) *corev1.Node {
@@ -42,12 +42,12 @@ func sidecar(name string, amounts testbed.Amounts) corev1.Container {
 	return c
 }
 
-// asks sets the request of the pod's container.
+// asks sets the requests of the pod's container.
 func asks(amounts testbed.Amounts) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources = asking(amounts) }
 }
 
-// limited sets limits and requests, as extended resources want it.
+// limited sets limits and requests, as extended resources need.
 func limited(amounts testbed.Amounts) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{
@@ -92,7 +92,7 @@ func oneCPU(changes ...func(*corev1.Node)) *corev1.Node {
 	return node(testbed.Amounts{"cpu": "1"}, changes...)
 }
 
-// runtimeClass is what gives pods an overhead of one CPU.
+// runtimeClass gives pods an overhead of one CPU.
 const runtimeClass = "sandboxed"
 
 func fits(version testbed.Kubernetes) []fit {
@@ -116,13 +116,13 @@ func fits(version testbed.Kubernetes) []fit {
 			asks(testbed.Amounts{"cpu": "1"})(pod)
 			pod.Spec.InitContainers = []corev1.Container{sidecar("side", testbed.Amounts{"cpu": "1"})}
 		}, 3},
-		// 1 (sidecar) + 3 (init after it) is more than 1 + 1.
+		// 1 (sidecar) + 3 (later init container) is more than 1 + 1.
 		{"init-after-sidecar", []*corev1.Node{node(testbed.Amounts{"cpu": "8"})}, func(pod *corev1.Pod) {
 			asks(testbed.Amounts{"cpu": "1"})(pod)
 			pod.Spec.InitContainers = []corev1.Container{
 				sidecar("side", testbed.Amounts{"cpu": "1"}), container("init", testbed.Amounts{"cpu": "3"})}
 		}, 2},
-		// The init container ends before the sidecar begins: 3, not 4.
+		// The init container ends before the sidecar starts: 3, not 4.
 		{"init-before-sidecar", []*corev1.Node{node(testbed.Amounts{"cpu": "9"})}, func(pod *corev1.Pod) {
 			asks(testbed.Amounts{"cpu": "1"})(pod)
 			pod.Spec.InitContainers = []corev1.Container{
@@ -183,7 +183,7 @@ func fits(version testbed.Kubernetes) []fit {
 		{"unschedulable-tolerated", []*corev1.Node{oneCPU(cordoned), oneCPU()},
 			tolerates(corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists}), 2},
 	}
-	if version == testbed.Newest { // alpha and off in the earlier one
+	if version == testbed.Newest { // alpha and off in the older version
 		cases = append(cases, fit{"pod-level-resources", []*corev1.Node{node(testbed.Amounts{"cpu": "6"})},
 			func(pod *corev1.Pod) {
 				asks(testbed.Amounts{"cpu": "1"})(pod)
@@ -194,7 +194,7 @@ func fits(version testbed.Kubernetes) []fit {
 	return cases
 }
 
-// copyInto names a case's nodes for one of its pools.
+// copyInto names the nodes of a case for one of its pools.
 func (f fit) copyInto(name string) []*corev1.Node {
 	var nodes []*corev1.Node
 	for i, node := range f.nodes {
@@ -207,11 +207,10 @@ func (f fit) copyInto(name string) []*corev1.Node {
 	return nodes
 }
 
-// C10: muster counts as the scheduler does. Every case has three equal pools of
-// nodes: in the first a scheduler without muster places single pods, which shows
-// what fits; in the others muster gets a gang of just as many, and one of one
-// more.
-func TestC10_CountsAsTheScheduler(t *testing.T) {
+// C10: muster counts as the scheduler does. Every case has three equal pools of nodes. In the
+// first, a scheduler without muster places single pods, which shows how many fit. In the second,
+// muster gets a gang of the same size, and in the third a gang with one more member.
+func TestC10_RequestsCountAsInTheScheduler(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
 		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version,
 			Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
@@ -232,8 +231,8 @@ func TestC10_CountsAsTheScheduler(t *testing.T) {
 		for _, each := range cases {
 			each.check(t, c)
 		}
-		// Watch once for all of them that the gangs which are one too large stay whole, and that the
-		// scheduler itself places no more pods than the cases say.
+		// Check once for all cases that the gangs with one member too many do not start, and that
+		// the scheduler itself places no more pods than the cases say.
 		labelled := func(kind string) testbed.Which {
 			return func(p *testbed.PodRecord) bool { return p.Latest.Labels[pool] == kind }
 		}

@@ -12,10 +12,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// C08: in a cluster of 400 nodes the scheduler offers only a part of those that
-// fit. One gang has reserved almost all of them without being seen by the
-// scheduler. The other gangs, planned before the scheduler starts, share the rest
-// two by two, and the scheduler's offers often lack both.
+// C08: in a cluster of 400 nodes, the scheduler offers only some of the feasible nodes. One gang
+// has reserved almost all nodes before the scheduler sees it. The other gangs are planned before
+// the scheduler starts and share the rest in pairs. The scheduler's offers often lack both nodes.
 func TestC08_PlannedNodeNotOffered(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -31,7 +30,7 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 			const left = gangs * members
 			c := testbed.StartCluster(t, testbed.Options{
 				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
-			// Who is nominated is offered one node.
+			// A nominated pod is offered only one node.
 			m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"steering": "never"}})
 			c.Namespace(t, "ml")
 			var all []*corev1.Node
@@ -78,13 +77,13 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 				}
 				for _, name := range call.Returned {
 					if !slices.Contains(planned, name) {
-						t.Errorf("%s was let onto %s, which is reserved", call.Pod, name)
+						t.Errorf("filter returned for %s the node %s, which is reserved", call.Pod, name)
 					}
 				}
 			}
 			t.Logf("%d sampled offers, %d of them without the node where the member went", offers, absent)
 			if absent == 0 {
-				t.Errorf("the planned node was never absent: this test shows nothing")
+				t.Errorf("the planned node was always offered, so the test proves nothing")
 			}
 		})
 	}

@@ -9,14 +9,15 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// figures share experiments: one waits for the other.
+// figures is the lock of tests that share experiments.
 var figures sync.Mutex
 
-// The promises about speed, in a small version: no figure may lose 30 % against the ratios that are
-// kept in bench/small.json. A figure that has lost is measured once more: two that agree decide, as
-// the machine may be shared. Where $MUSTER_BASE_BIN names the muster of an earlier commit, one that has
-// lost twice is measured with both in turn, and that decides. The figures themselves are measured by
-// `./dev bench`. In the gate everything runs once, and only writes are judged.
+// The figures of speed, in a small version: none may be 30 % worse than the ratio in
+// bench/small.json. A worse figure is measured once more, and two results that agree decide,
+// because other programs may use the machine. If $MUSTER_BASE_BIN names the muster of an earlier
+// commit, a figure that is worse twice is measured with both in turns, and this decides. `./dev
+// bench` measures the figures themselves. In the gate everything runs once, and only the numbers of
+// writes decide.
 func keeps(t *testing.T, keys ...string) {
 	t.Helper()
 	if testbed.Small(t, "figures") {
@@ -38,7 +39,7 @@ func keeps(t *testing.T, keys ...string) {
 	for _, key := range keys {
 		before, known := kept[key]
 		if !known {
-			t.Errorf("bench/small.json has no ratio %q: `./dev bench small --write` measures and keeps them", key)
+			t.Errorf("bench/small.json has no ratio %q: `./dev bench small --write` measures and stores it", key)
 			continue
 		}
 		lost := ""

@@ -18,7 +18,7 @@ const (
 	commitMark = "muster.dev/commit"
 )
 
-// What kube-scheduler refuses before it asks an extender, and how.
+// What kube-scheduler refuses before it calls an extender, and in which plugin.
 var refusedUnasked = map[string]func(*corev1.Pod){
 	"missing-claim": func(pod *corev1.Pod) { // PreFilter of VolumeBinding
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
@@ -36,9 +36,9 @@ var refusedUnasked = map[string]func(*corev1.Pod){
 	},
 }
 
-// T03: a gang asks for a year, and kube-scheduler refuses one of its members by
-// itself. The room that it reserves is another gang's after a minute at most.
-func TestT03_RefusedUnaskedGivesTheRoomBack(t *testing.T) {
+// T03: a gang has a timeout of a year, and kube-scheduler refuses one of its members early. Another
+// gang gets the reserved room after at most a minute.
+func TestT03_EarlyRejectedGangReleasesItsRoom(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
 	m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"holdSeconds": 8}})
@@ -59,7 +59,7 @@ func TestT03_RefusedUnaskedGivesTheRoomBack(t *testing.T) {
 	for name := range refusedUnasked {
 		began := time.Now()
 		c.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, name, "good"), 2, 90*time.Second)
-		t.Logf("%s: the room is the other gang's after %.0f s", name, time.Since(began).Seconds())
+		t.Logf("%s: the other gang got the room after %.0f s", name, time.Since(began).Seconds())
 		if n := boundOf(c.Recorder.Pods(testbed.InGang(testbed.Sigs, name, "bad"))); n != 0 {
 			t.Errorf("%s: %d members of the refused gang are bound", name, n)
 		}
@@ -70,8 +70,8 @@ func TestT03_RefusedUnaskedGivesTheRoomBack(t *testing.T) {
 	m.WaitNoLeaks(t)
 }
 
-// tenants is a gang of four on node a, and node b, which has room for one of two
-// gangs that wait: the rest of the first, or a rival of higher priority.
+// tenants is a gang of four on node a, and a node b with room for one of two waiting gangs: the
+// rest of the first, or a rival of higher priority.
 type tenants struct {
 	c     *testbed.Cluster
 	m     *testbed.Muster
@@ -102,9 +102,9 @@ func (x *tenants) rivalWaits(t *testing.T) {
 	x.m.WaitState(t, "other", "rival", "Waiting")
 }
 
-// T08: a commit is cut short by kill -9. Its Bindings have marked the pods, so the
-// gang goes before a rival of higher priority when muster is back.
-func TestT08_CutShortGoesFirst(t *testing.T) {
+// T08: kill -9 cuts a commit short. Its Bindings have added the annotation to the pods, so when
+// muster is back, the gang goes before a rival of higher priority.
+func TestT08_PartialCommitGoesFirst(t *testing.T) {
 	x := startTenants(t)
 	x.c.Recorder.Excuse(testbed.Sigs.Key("ml", "g"))
 	x.c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)), testbed.Node("b", testbed.GPUs(2)))
@@ -115,7 +115,7 @@ func TestT08_CutShortGoesFirst(t *testing.T) {
 			return testbed.Forward
 		}
 		cut <- struct{}{}
-		<-ctx.Done() // until muster is gone
+		<-ctx.Done() // until muster has been killed
 		return testbed.Sever
 	})
 	x.c.Add(t, testbed.Sigs.PodGroup("ml", "g", 4, nil))
@@ -123,7 +123,7 @@ func TestT08_CutShortGoesFirst(t *testing.T) {
 	<-cut
 	for _, pod := range x.c.Recorder.WaitBound(t, x.gang, 2, 20*time.Second) {
 		if mark := pod.Latest.Annotations[commitMark]; pod.Node != "" && mark != pod.UID {
-			t.Errorf("%s is bound by a commit and marked %q, its UID is %s", pod.Name, mark, pod.UID)
+			t.Errorf("%s was bound by a commit, but its annotation is %q and its UID %s", pod.Name, mark, pod.UID)
 		}
 	}
 	x.m.Kill()
@@ -138,8 +138,8 @@ func TestT08_CutShortGoesFirst(t *testing.T) {
 	}
 }
 
-// T08: neither a raised minimum nor a member made on a node makes a gang the first.
-func TestT08_RaisedMinimumKeepsItsTurn(t *testing.T) {
+// T08: neither a higher minimum nor a member that was created on a node moves a gang to the front.
+func TestT08_RaisedMinimumDoesNotMoveAGangAhead(t *testing.T) {
 	x := startTenants(t)
 	x.c.Recorder.Excuse(testbed.Sigs.Key("ml", "g"))
 	x.c.AddNodes(t, testbed.Node("a", testbed.GPUs(3)))
@@ -148,7 +148,7 @@ func TestT08_RaisedMinimumKeepsItsTurn(t *testing.T) {
 	x.c.Recorder.WaitBound(t, x.gang, 2, 30*time.Second)
 	x.c.EditPodGroup(t, testbed.Sigs, "ml", "g", map[string]any{"minMember": 5})
 	more := testbed.Members(testbed.Sigs, "ml", "g", 5, testbed.GPUs(1))[2:]
-	more[0].Spec.NodeName = "a" // by its maker, who marks it too
+	more[0].Spec.NodeName = "a" // set by its creator, with the annotation
 	more[0].Annotations = map[string]string{commitMark: "forged"}
 	x.c.AddPods(t, more...)
 	x.m.WaitState(t, "ml", "g", "Recovering")
@@ -156,11 +156,11 @@ func TestT08_RaisedMinimumKeepsItsTurn(t *testing.T) {
 	x.c.AddNodes(t, testbed.Node("b", testbed.GPUs(2)))
 	x.c.Recorder.WaitBound(t, x.rival, 2, 60*time.Second)
 	if n := boundOf(x.c.Recorder.Pods(x.gang)); n != 3 {
-		t.Errorf("%d members of the gang are bound, expected the two it had and the one made on a node", n)
+		t.Errorf("%d members of the gang are bound, want its first two and the one created on a node", n)
 	}
 	for _, pod := range x.c.Recorder.Pods(x.rival) {
 		if pod.Latest.Annotations[commitMark] != pod.UID {
-			t.Errorf("%s is not marked", pod.Name)
+			t.Errorf("%s lacks the annotation", pod.Name)
 		}
 	}
 	if why := x.m.Gang(t, "ml", "g").Reason.Text; !strings.Contains(why, "room") {

@@ -7,8 +7,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// The test bed itself, with the stock scheduler and no muster: it runs pods and
-// jobs, and its checks see the partial gang that muster is there to prevent.
+// The test bed itself, with the stock scheduler and without muster: it runs pods and Jobs, and its
+// checks see the partial gang that muster prevents.
 func TestTestbedSeesThePartialGangOfAStockScheduler(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
 		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version,
@@ -28,13 +28,13 @@ func TestTestbedSeesThePartialGangOfAStockScheduler(t *testing.T) {
 		partials := c.Recorder.History().Partials(
 			map[string]int{testbed.Volcano.Key("ml", "ddp"): 8}, time.Now())
 		if len(partials) != 1 || !partials[0].Open || partials[0].Most != 6 {
-			t.Errorf("6 of 8 run, but the recorder says %v", partials)
+			t.Errorf("6 of 8 run, but the recorder found %v", partials)
 		}
 		// The first six finish and make room for the others.
 		pods := c.Recorder.WaitFinished(t, gang, 8, 20*time.Second)
 		for _, pod := range pods {
 			if work := pod.Finished.Sub(pod.Ran); work < 1900*time.Millisecond || work > 5*time.Second {
-				t.Errorf("%s worked %v instead of 2s", pod.Name, work)
+				t.Errorf("%s ran for %v, want 2s", pod.Name, work)
 			}
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// volcanoJob is a Job of Volcano's users that names no PodGroup.
+// volcanoJob is a Job for Volcano without a PodGroup.
 const volcanoJob = `
 apiVersion: batch/v1
 kind: Job
@@ -34,8 +34,8 @@ func addVolcanoJob(t *testing.T, c *testbed.Cluster, name, annotations string, p
 		"PODS", fmt.Sprint(pods), "GPUS", fmt.Sprint(gpus)))
 }
 
-// madeByVolcano waits for the PodGroup that is made for the pods of a Job, or of one pod, and returns its
-// name: Volcano calls it after their controller.
+// madeByVolcano waits for the PodGroup that is created for the pods of a Job, or for one pod, and
+// returns its name. Volcano derives the name from their controller.
 func madeByVolcano(t *testing.T, c *testbed.Cluster, which testbed.Which, pods int, kind string) string {
 	t.Helper()
 	var name string
@@ -51,7 +51,7 @@ func madeByVolcano(t *testing.T, c *testbed.Cluster, which testbed.Which, pods i
 			}
 			name = "podgroup-" + owner
 			if link := pod.Latest.Annotations[testbed.Volcano.Annotation]; link != name {
-				return fmt.Errorf("pod %s names PodGroup %q, not %q", pod.Name, link, name)
+				return fmt.Errorf("pod %s names PodGroup %q, want %q", pod.Name, link, name)
 			}
 		}
 		return nil
@@ -59,7 +59,7 @@ func madeByVolcano(t *testing.T, c *testbed.Cluster, which testbed.Which, pods i
 	group := c.PodGroup(t, testbed.Volcano, "ml", name)
 	owners := group.GetOwnerReferences()
 	if len(owners) != 1 || owners[0].Kind != kind || "podgroup-"+string(owners[0].UID) != name {
-		t.Errorf("PodGroup %s should belong to the %s it is made for: %v", name, kind, owners)
+		t.Errorf("the owner of PodGroup %s must be the %s: %v", name, kind, owners)
 	}
 	return name
 }
@@ -68,14 +68,15 @@ func byJob(name string) testbed.Which {
 	return func(p *testbed.PodRecord) bool { return p.Latest.Labels["job-name"] == name }
 }
 
-// S03: pods for Volcano that name no PodGroup get one, as Volcano's controller would make it.
-func TestS03_VolcanoPodsWithoutPodGroup(t *testing.T) {
+// S03: pods for Volcano without a PodGroup get one, as from Volcano's controller.
+func TestS03_VolcanoPodsWithoutPodGroupGetOne(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(3)))
 
-	// Without a word the minimum is 1: three of four run, and the last one when there is room.
+	// Without an annotation the minimum is 1: three of four run, and the last one when there is
+	// room.
 	addVolcanoJob(t, c, "single", "", 4, 1)
 	single := madeByVolcano(t, c, byJob("single"), 4, "Job")
 	if n := minMember(t, c, testbed.Volcano, "ml", single); n != 1 {
@@ -84,7 +85,7 @@ func TestS03_VolcanoPodsWithoutPodGroup(t *testing.T) {
 	c.Recorder.WaitRunning(t, byJob("single"), 3, 30*time.Second)
 	eventuallyPhase(t, c, testbed.Volcano, "ml", single, "Running")
 
-	// The owner's annotation says 4: none of them before all of them.
+	// The owner's annotation sets the minimum 4: all start together or none.
 	addVolcanoJob(t, c, "gang", `scheduling.volcano.sh/group-min-member: "4"`, 4, 1)
 	gang := madeByVolcano(t, c, byJob("gang"), 4, "Job")
 	c.Recorder.Expect(testbed.Volcano.Key("ml", gang), 4)
@@ -96,12 +97,12 @@ func TestS03_VolcanoPodsWithoutPodGroup(t *testing.T) {
 		t.Errorf("minResources of four one-GPU pods are %v", resources)
 	}
 
-	// Pods that do not exist yet are asked for by the phase: whoever creates them waits for it.
+	// Pods that do not exist yet depend on the phase: their creator waits for it.
 	addVolcanoJob(t, c, "few", `scheduling.volcano.sh/group-min-member: "3"`, 2, 1)
 	few := madeByVolcano(t, c, byJob("few"), 2, "Job")
 	eventuallyPhase(t, c, testbed.Volcano, "ml", few, "Inqueue")
 
-	// A pod without an owner has a PodGroup of its own.
+	// A pod without an owner has its own PodGroup.
 	c.AddPods(t, testbed.Pod("ml", "alone", testbed.Amounts{"cpu": "1"}, testbed.WithScheduler("volcano")))
 	alone := madeByVolcano(t, c, testbed.Named("ml", "alone"), 1, "Pod")
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "alone"), 1, 30*time.Second)
@@ -113,22 +114,22 @@ func TestS03_VolcanoPodsWithoutPodGroup(t *testing.T) {
 	c.Recorder.WaitRunning(t, byJob("single"), 4, 30*time.Second)
 	eventuallyPhase(t, c, testbed.Volcano, "ml", gang, "Running")
 
-	// One each, and they go with their owners.
+	// One PodGroup each, and they are deleted with their owners.
 	keys := c.PodGroups(t, "ml", testbed.Volcano)
 	if len(keys) != 4 {
-		t.Errorf("four PodGroups were to be made (%s, %s, %s, %s): %v", single, gang, few, alone, keys)
+		t.Errorf("want four PodGroups (%s, %s, %s, %s), got %v", single, gang, few, alone, keys)
 	}
 	c.Kubectl(t, ".", "", "delete job -n ml gang --wait=false")
 	testbed.Within(t, 30*time.Second, gang+" goes with its Job", func() error {
 		if left := c.PodGroups(t, "ml", testbed.Volcano); len(left) != 3 {
-			return fmt.Errorf("left are %v", left)
+			return fmt.Errorf("these are left: %v", left)
 		}
 		return nil
 	})
 }
 
-// Pods of schedulers that are nobody's here are left alone, and so is who says no.
-func TestS03_WhoGetsNoPodGroup(t *testing.T) {
+// Pods of other schedulers are left alone, and so are pods that refuse a PodGroup.
+func TestS03_PodsThatGetNoPodGroup(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano, testbed.KAI)
 	c.Namespace(t, "ml")
@@ -143,13 +144,13 @@ func TestS03_WhoGetsNoPodGroup(t *testing.T) {
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "ordinary", "refusing"), 2, 30*time.Second)
 	c.Recorder.NoneBound(t, testbed.Named("ml", "foreign"))
 	if keys := c.PodGroups(t, "ml", testbed.Volcano, testbed.KAI); len(keys) > 0 {
-		t.Errorf("PodGroups were made for pods that ask for none: %v", keys)
+		t.Errorf("PodGroups were created for pods that need none: %v", keys)
 	}
 }
 
-// S03: a PodGroup that asks for more than the cluster has says so where people look: in its
-// condition, in an event, in "kubectl describe".
-func TestS03_MinResourcesLargerThanTheCluster(t *testing.T) {
+// S03: a PodGroup that needs more than the cluster has shows this in its condition, in an event,
+// and in `kubectl describe`.
+func TestS03_MinResourcesLargerThanTheClusterAreReported(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, nil, testbed.Volcano)
 	c.Namespace(t, "ml")
@@ -169,7 +170,7 @@ func TestS03_MinResourcesLargerThanTheCluster(t *testing.T) {
 		}
 	}
 
-	// One that is made: four pods of ten GPUs, all or none.
+	// A created PodGroup: four pods with ten GPUs each, together or not at all.
 	addVolcanoJob(t, c, "huge", `scheduling.volcano.sh/group-min-member: "4"`, 4, 10)
 	huge := madeByVolcano(t, c, byJob("huge"), 4, "Job")
 	c.WaitCondition(t, testbed.Volcano, "ml", huge, metav1.Condition{

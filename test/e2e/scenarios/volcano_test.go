@@ -12,11 +12,11 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// articleGroup is the PodGroup that the Volcano article prints: 8 members, and
-// minResources of 16 CPUs, 64Gi and one GPU.
+// articleGroup is the PodGroup of the Volcano article: 8 members, and minResources of 16 CPUs, 64Gi
+// and one GPU.
 const articleGroup = "../../../examples/volcano/podgroup.yaml"
 
-// articleMembers are the eight one-GPU pods that the article talks about.
+// articleMembers are the eight pods with one GPU in the article.
 func articleMembers(t *testing.T) testbed.Which {
 	t.Helper()
 	return testbed.InGang(testbed.Volcano, "default", "training-job-pg")
@@ -29,6 +29,7 @@ func addArticleGang(t *testing.T, c *testbed.Cluster) {
 		testbed.Amounts{"cpu": "2", "memory": "8Gi", testbed.GPU: "1"})...)
 }
 
+// With the queue that the PodGroup names; TestS01_VolcanoNoFreeGPU has none.
 func TestS01_VolcanoSixOfEight(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
 		const reason = "gang default/training-job-pg: 8 members needed, room for 6 (2 short of nvidia.com/gpu)"
@@ -39,22 +40,25 @@ func TestS01_VolcanoSixOfEight(t *testing.T) {
 		for i := range 3 {
 			c.AddNodes(t, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 		}
+		c.ApplyFile(t, example(t, "volcano/queue.yaml"))
 		gang := articleMembers(t)
 		addArticleGang(t, c)
 
 		c.Recorder.AllSay(t, gang, 8, reason)
+		c.WaitQueueStatus(t, testbed.VolcanoQueues, "default", map[string]any{"state": "Open", "pending": int64(1)})
 		c.WaitCondition(t, testbed.Volcano, "default", "training-job-pg", metav1.Condition{
 			Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources", Message: reason})
-		// A gang that waits holds nothing.
+		// A waiting gang reserves nothing.
 		c.AddPods(t, testbed.Pod("default", "small", testbed.GPUs(2), testbed.RunningFor(2*time.Second)))
 		c.Recorder.WaitFinished(t, testbed.Named("default", "small"), 1, 20*time.Second)
 		c.Recorder.NoneBound(t, gang)
 
-		// Nothing but capacity is missing.
+		// Only capacity is short.
 		c.AddNodes(t, testbed.Node("gpu-3", testbed.GPUs(2)))
 		c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 		t.Logf("8 members were bound within %v", c.Recorder.Together(t, gang))
 		eventuallyPhase(t, c, testbed.Volcano, "default", "training-job-pg", "Running")
+		c.WaitQueueStatus(t, testbed.VolcanoQueues, "default", map[string]any{"running": int64(1), "pending": int64(0), "allocated": gpus(8)})
 	})
 }
 
@@ -74,22 +78,22 @@ func TestS01_VolcanoNoFreeGPU(t *testing.T) {
 		gang := articleMembers(t)
 		addArticleGang(t, c)
 
-		// The scheduler has nothing to ask: its own filters refuse every node. The
-		// reason must reach people all the same.
+		// The scheduler makes no call, because its own filters refuse every node. The reason must
+		// still reach the user.
 		c.WaitCondition(t, testbed.Volcano, "default", "training-job-pg", metav1.Condition{
 			Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources", Message: reason})
 		c.WaitEvent(t, "Pod", "default", "training-job-pg-0", "", reason)
 		testbed.Within(t, 10*time.Second, "the API says why", func() error {
 			if got := m.Gang(t, "default", "training-job-pg"); got.State != "Waiting" ||
 				!strings.Contains(reason, got.Reason.Text) || got.Reason.Text == "" {
-				return fmt.Errorf("it says %+v", got)
+				return fmt.Errorf("the gang is %+v", got)
 			}
 			return nil
 		})
 		c.Recorder.NoneBound(t, gang)
 		for _, call := range proxy.Calls("filter") {
 			if strings.HasPrefix(call.Pod, "default/training-job-pg-") {
-				t.Errorf("the scheduler asked for %s: this test is not about what it means to be about", call.Pod)
+				t.Errorf("the scheduler called filter for %s, so the test proves nothing", call.Pod)
 			}
 		}
 
@@ -133,18 +137,18 @@ func TestS02_GangOfTenWaitsForTwo(t *testing.T) {
 	c.Recorder.Together(t, ten)
 }
 
-// eventuallyPhase waits until a group's status.phase is the given one.
+// eventuallyPhase waits until the status.phase of a PodGroup is this one.
 func eventuallyPhase(t *testing.T, c *testbed.Cluster, d testbed.Dialect, namespace, name, phase string) {
 	t.Helper()
 	testbed.Within(t, 30*time.Second, fmt.Sprintf("PodGroup %s/%s is %s", namespace, name, phase), func() error {
 		if now := c.Phase(t, d, namespace, name); now != phase {
-			return fmt.Errorf("it is %q", now)
+			return fmt.Errorf("the phase is %q", now)
 		}
 		return nil
 	})
 }
 
-// read returns a file's content.
+// read returns the content of a file.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

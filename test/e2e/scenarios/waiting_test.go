@@ -13,7 +13,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// bigGang is a gang of eight that waits on eight GPUs, four of them in use.
+// bigGang is a gang of eight that waits on eight GPUs, four of which are in use.
 func bigGang(t *testing.T, config map[string]any) (*testbed.Cluster, *testbed.Muster, testbed.Which) {
 	t.Helper()
 	c, m := startAll(t, config, testbed.Volcano)
@@ -39,22 +39,22 @@ func smallJobs(n int, work time.Duration) ([]*corev1.Pod, testbed.Which) {
 	return pods, testbed.Named("ml", names...)
 }
 
-// S04: a big gang waits; small jobs use what is free meanwhile.
-func TestS04_SmallJobsRunMeanwhile(t *testing.T) {
+// S04: a big gang waits; small jobs use the free room meanwhile.
+func TestS04_SmallJobsRunWhileABigGangWaits(t *testing.T) {
 	beside(t)
 	c, _, gang := bigGang(t, nil)
 	pods, small := smallJobs(12, time.Second)
 	c.AddPods(t, pods...)
 	c.Recorder.WaitFinished(t, small, len(pods), 40*time.Second)
 	if n := boundOf(c.Recorder.Pods(gang)); n > 0 {
-		t.Errorf("%d members of the gang are bound, there is no room for all", n)
+		t.Errorf("%d members of the gang are bound, although there is no room for all", n)
 	}
 	c.DeletePods(t, "ml", "filler")
 	c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 }
 
-// S04: with strict order nothing goes ahead of the gang.
-func TestS04_StrictOrder(t *testing.T) {
+// S04: with strict order, nothing passes the gang.
+func TestS04_StrictOrderLetsNothingPass(t *testing.T) {
 	beside(t)
 	c, _, gang := bigGang(t, map[string]any{"strictOrder": true})
 	pods, small := smallJobs(3, time.Second)
@@ -64,7 +64,7 @@ func TestS04_StrictOrder(t *testing.T) {
 	c.AddPods(t, testbed.Members(testbed.Volcano, "ml", "other", 2, testbed.GPUs(1),
 		testbed.RunningFor(time.Second))...)
 	c.Recorder.AllSay(t, small, len(pods), "gang ml/big")
-	c.Recorder.AllSay(t, other, 2, "gang ml/other: waits for the gangs before it (strictOrder)")
+	c.Recorder.AllSay(t, other, 2, "gang ml/other: waits for the gangs ahead of it (strictOrder)")
 	c.Recorder.NoneBound(t, either(small, other, gang))
 
 	c.DeletePods(t, "ml", "filler")
@@ -72,14 +72,14 @@ func TestS04_StrictOrder(t *testing.T) {
 	c.Recorder.WaitFinished(t, either(small, other), len(pods)+2, 30*time.Second)
 }
 
-// S04: a gang is not starved by small work that never ends.
-func TestS04_NeverStarved(t *testing.T) {
+// S04: small work that never ends does not starve a gang.
+func TestS04_ABigGangIsNeverStarved(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, map[string]any{"starvationSeconds": 5}, testbed.Volcano)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
-	// A queue of more than 20 s of work, which would take every GPU that is freed.
-	// They end at different times, so that eight GPUs are never free at once.
+	// A backlog of more than 20 s of work, which would take every GPU that becomes free. The pods
+	// end at different times, so that eight GPUs are never free at once.
 	pods, small := smallJobs(64, 0)
 	for i, pod := range pods {
 		testbed.RunningFor(time.Duration(1500+370*i%1700) * time.Millisecond)(pod)
@@ -95,18 +95,18 @@ func TestS04_NeverStarved(t *testing.T) {
 	left := len(pods) - boundOf(c.Recorder.Pods(small))
 	t.Logf("bound after %.1f s, with %d small jobs still waiting", time.Since(begin).Seconds(), left)
 	if left < len(pods)/4 {
-		t.Errorf("only %d of %d small jobs were left to wait: the gang was bound when they were done", left, len(pods))
+		t.Errorf("only %d of %d small jobs still waited, so the gang was bound after them", left, len(pods))
 	}
 	if waited := bound[0].Bound.Sub(begin); waited < 4*time.Second {
-		t.Errorf("the gang was bound after %v: nothing starved it, this test shows nothing", waited)
+		t.Errorf("the gang was bound after %v, so it was not starved and the test proves nothing", waited)
 	}
-	// Nothing is kept from the small ones when it is over.
+	// After that, no room is kept from the small jobs.
 	c.Recorder.WaitFinished(t, small, len(pods), 60*time.Second)
 	m.WaitNoLeaks(t)
 }
 
-// S09: a gang that holds its plan and never completes is given up: its room is
-// free at once, its phase is Failed, and it comes again.
+// S09: a gang has a plan and never becomes complete. After the timeout its room is free at once,
+// its phase is Failed, and it tries again.
 func TestS09_TimeoutWhileHeld(t *testing.T) {
 	beside(t)
 	const timeout = 6 * time.Second
@@ -125,10 +125,10 @@ func TestS09_TimeoutWhileHeld(t *testing.T) {
 	waiting := testbed.Named("ml", "waiting")
 	c.AddPods(t, testbed.Pod("ml", "waiting", testbed.GPUs(4), testbed.RunningFor(time.Second)))
 
-	// While the plan stands, its room is not to be had; then at once.
+	// As long as the plan stands, its room is reserved. Then it is free at once.
 	freed := c.Recorder.WaitBound(t, waiting, 1, 30*time.Second)[0].Bound.Sub(begin)
 	if freed < timeout-time.Second {
-		t.Errorf("the room was free after %v, the timeout is %v", freed, timeout)
+		t.Errorf("the room was free after %v, but the timeout is %v", freed, timeout)
 	}
 	testbed.Figure(t, freed <= timeout+3*time.Second, "the room was free after %v, the timeout is %v", freed, timeout)
 	c.WaitEvent(t, "PodGroup", "ml", "ddp", "Timeout", "not placed within 6 s")
@@ -139,11 +139,11 @@ func TestS09_TimeoutWhileHeld(t *testing.T) {
 	}
 	for _, pod := range c.Recorder.Pods(gang) {
 		if pod.Latest.Status.Phase != corev1.PodPending {
-			t.Errorf("%s is %s, not Pending", pod.Name, pod.Latest.Status.Phase)
+			t.Errorf("%s is %s, want Pending", pod.Name, pod.Latest.Status.Phase)
 		}
 	}
 
-	// It is tried again by itself.
+	// muster tries it again by itself.
 	m.WaitState(t, "ml", "ddp", "Planned")
 	startLateScheduler(t, c, m)
 	c.Recorder.WaitBound(t, gang, 4, 60*time.Second)
@@ -151,7 +151,7 @@ func TestS09_TimeoutWhileHeld(t *testing.T) {
 	testbed.Within(t, 30*time.Second, "phase Scheduled or later", func() error {
 		return after(c.Phase(t, testbed.Recipe, "ml", "ddp"), "Scheduled")
 	})
-	// "Failed", and on again from there.
+	// The phase is Failed, and then another one.
 	seen := phases()
 	failed := slices.Index(seen, "Failed")
 	if failed < 0 || !slices.Contains(seen[failed:], "PreScheduling") || !slices.Contains(seen[failed:], "Scheduled") {
@@ -159,8 +159,8 @@ func TestS09_TimeoutWhileHeld(t *testing.T) {
 	}
 }
 
-// S09: the same for a gang that never had a plan. In scheduling.x-k8s.io the
-// phase Failed is for good, so it must not be written there.
+// S09: the same for a gang that never had a plan. In scheduling.x-k8s.io the phase Failed is final,
+// so muster must not write it there.
 func TestS09_TimeoutWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, each := range []struct {
@@ -178,7 +178,7 @@ func TestS09_TimeoutWhileWaiting(t *testing.T) {
 			c.AddPods(t, testbed.Members(each.dialect, "ml", "ddp", 8, testbed.GPUs(1))...)
 			event := c.WaitEvent(t, "PodGroup", "ml", "ddp", "Timeout", "not placed within 3 s")
 			if !strings.Contains(event.Message, "8 members needed, room for 4 (4 short of nvidia.com/gpu)") {
-				t.Errorf("the event does not say why: %q", event.Message)
+				t.Errorf("the event has no reason: %q", event.Message)
 			}
 			if each.failed {
 				eventuallyPhase(t, c, each.dialect, "ml", "ddp", "Failed")
@@ -188,11 +188,12 @@ func TestS09_TimeoutWhileWaiting(t *testing.T) {
 			c.AddNodes(t, testbed.Node("b", testbed.GPUs(4)))
 			testbed.Within(t, 15*time.Second, "the gang has a plan", func() error {
 				if state := m.Gang(t, "ml", "ddp").State; state == "BackedOff" || state == "Waiting" {
-					return fmt.Errorf("it is %s", state)
+					return fmt.Errorf("its state is %s", state)
 				}
 				return nil
 			})
-			// Members that kube-scheduler tries at different times need not meet within 3 s.
+			// Members that kube-scheduler tries at different times may not be at bind together
+			// within 3 s.
 			c.EditPodGroup(t, each.dialect, "ml", "ddp", map[string]any{"scheduleTimeoutSeconds": int64(60)})
 			c.Recorder.WaitBound(t, gang, 8, 60*time.Second)
 			c.Recorder.Together(t, gang)
@@ -203,9 +204,8 @@ func TestS09_TimeoutWhileWaiting(t *testing.T) {
 	}
 }
 
-// C07: with belowMinimum: requeue, replacements wait until the gang can have its
-// whole minimum again.
-func TestC07_BelowMinimumRequeued(t *testing.T) {
+// C07: with belowMinimum: requeue, replacements wait until the gang can meet its minimum again.
+func TestC07_RequeuedBelowTheMinimum(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, map[string]any{"belowMinimum": "requeue"}, testbed.Sigs)
 	gang := runningGang(t, c, m)

@@ -9,8 +9,8 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// contest is one size, who places its gangs, and what its makespan may be, in
-// times the ideal.
+// contest is one size, the scheduler of its gangs, and the bound for its makespan, in multiples of
+// the ideal.
 type contest struct {
 	name string
 	size testbed.Waves
@@ -18,19 +18,18 @@ type contest struct {
 	most float64
 }
 
-// The size that other schedulers were measured with. With gates it holds the
-// promise, 1.10. Without them kube-scheduler tries each of 160 waiting pods at
-// every end of a pod, and the last member of a gang whose room is free waits for
-// its turn among them; how long, the machine says (docs/benchmarks.md has what
-// was measured and tried: 1.10 to 1.25 in turns). So the default mode has a
-// bound of its own here.
+// The size that was used to measure other schedulers. With gates the makespan keeps the promise,
+// 1.10. Without gates, kube-scheduler tries each of 160 waiting pods when a pod ends, and the last
+// member of a gang with free room waits for its turn among them. How long depends on the machine
+// (docs/benchmarks.md has the measurements: 1.10 to 1.25). So the default mode has its own bound
+// here.
 var (
 	waves24      = contest{"24x8x4on128", testbed.Waves24, testbed.WavesPlain, 1.30}
 	waves24Gated = contest{"24x8x4on128-gated", testbed.Waves24, testbed.WavesGated, 1.10}
 )
 
-// C01: many gangs that each want a good part of the machine, their members
-// created in the worst order. Hope-and-wait schedulers deadlock here.
+// C01: many gangs that each need a large part of the machine, with their members created in the
+// worst order. Schedulers that only wait for missing members deadlock here.
 func TestC01_GangsInWaves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []contest{
@@ -43,8 +42,8 @@ func TestC01_GangsInWaves(t *testing.T) {
 	}
 }
 
-// P09 is the same about the size that other schedulers were measured with. The gate, which has played
-// that in C01, plays it with the express lane.
+// P09 is the same for the size that was used to measure other schedulers. The gate runs this size
+// in C01, and here with the express lane.
 func TestP09_Contention(t *testing.T) {
 	if testbed.Small(t, "contests") {
 		contest{size: testbed.Waves24, mode: testbed.WavesExpress}.small(t)
@@ -56,18 +55,19 @@ func TestP09_Contention(t *testing.T) {
 	}
 }
 
-// What was played, by the contest's name: C01 and P09 ask for the same.
+// The results by the name of the contest, because C01 and P09 use the same ones.
 var played = map[string]*rounds{}
 
-// rounds of one contest, each on a control plane of its own: how many kept the
-// bound, and what became of the gangs in those that did not.
+// rounds of one contest, each on its own control plane: how many kept the bound, and texts about
+// the gangs in the others.
 type rounds struct {
 	good int
 	bad  []string
 }
 
-// small is the gate's form of a contest: one round, of pods that work for a short time. The recorder sees
-// that no gang is partial, and there is no deadlock; what the makespan is, nobody asks.
+// small is the gate's form of a contest: one round with pods that work for a short time. The
+// recorder checks that no gang is partial, and there must be no deadlock. The makespan does not
+// matter.
 func (c contest) small(t *testing.T) {
 	beside(t)
 	size := c.size
@@ -75,7 +75,7 @@ func (c contest) small(t *testing.T) {
 	testbed.RunWavesAlone(t, size, c.mode)
 }
 
-// hold plays until three rounds agree: the median of five.
+// hold runs rounds until three agree, which is the median of five.
 func (c contest) hold(t *testing.T) {
 	if testbed.Small(t, "contests") {
 		c.small(t)
@@ -97,6 +97,6 @@ func (c contest) hold(t *testing.T) {
 		}
 	}
 	if of.good < 3 {
-		t.Errorf("makespan is not within %.2f × the ideal in three rounds of five:\n%s", c.most, strings.Join(of.bad, "\n"))
+		t.Errorf("the makespan is above %.2f × the ideal in three of five rounds:\n%s", c.most, strings.Join(of.bad, "\n"))
 	}
 }

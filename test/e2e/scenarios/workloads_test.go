@@ -13,18 +13,17 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// submitted is what a user submits without a PodGroup: the only thing in its
-// namespace.
+// submitted is a workload without a PodGroup, alone in its namespace.
 type submitted struct {
 	namespace string
 	manifest  string
-	resource  string // of its top owner: "jobs.v1.batch"
+	resource  string // the resource of its top owner: "jobs.v1.batch"
 	owner     string // "Job/train"
 	dialect   testbed.Dialect
-	groups    int // how many PodGroups it gets; 0 is one
-	minMember int // of each, as the kind's rule says
-	pods      int // that it creates while none runs
-	// play makes the objects that its operator would make, where none runs; nil: there is one.
+	groups    int // how many PodGroups it gets; 0 means one
+	minMember int // the minimum of each, by the rule of the kind
+	pods      int // pods that it creates before any runs
+	// play creates the objects that its operator would create; nil: the operator runs.
 	play func(*testing.T, *testbed.Cluster, *unstructured.Unstructured)
 }
 
@@ -43,8 +42,7 @@ func (w submitted) submit(t *testing.T, c *testbed.Cluster) {
 	w.play(t, c, applyOne(t, c, text))
 }
 
-// grouped waits until muster has made its PodGroups, and checks whose
-// they are and how many members they ask for.
+// grouped waits until muster has created its PodGroups, and checks their owners and minimums.
 func (w submitted) grouped(t *testing.T, c *testbed.Cluster, m *testbed.Muster) []made {
 	t.Helper()
 	var groups []made
@@ -57,14 +55,14 @@ func (w submitted) grouped(t *testing.T, c *testbed.Cluster, m *testbed.Muster) 
 			groups = append(groups, made{w.dialect, w.namespace, name, w.minMember, w.pods / want})
 		}
 		if len(keys) != want {
-			return fmt.Errorf("there are %v", keys)
+			return fmt.Errorf("the PodGroups are %v", keys)
 		}
 		return nil
 	})
 	for _, g := range groups {
 		owners := c.PodGroup(t, w.dialect, g.namespace, g.name).GetOwnerReferences()
 		if len(owners) != 1 || owners[0].Kind+"/"+owners[0].Name != w.owner {
-			t.Errorf("PodGroup %s/%s is owned by %v, must be by %s", g.namespace, g.name, owners, w.owner)
+			t.Errorf("the owners of PodGroup %s/%s are %v, want %s", g.namespace, g.name, owners, w.owner)
 		}
 		c.Recorder.WaitExist(t, g.gang(), g.pods, time.Minute)
 		w.needs(t, m, g, w.minMember)
@@ -73,18 +71,18 @@ func (w submitted) grouped(t *testing.T, c *testbed.Cluster, m *testbed.Muster) 
 	return groups
 }
 
-// needs waits until a group asks for so many members.
+// needs waits until a gang needs this many members.
 func (w submitted) needs(t *testing.T, m *testbed.Muster, g made, minMember int) {
 	t.Helper()
 	testbed.Within(t, 30*time.Second, fmt.Sprintf("%s needs %d members", w.owner, minMember), func() error {
 		if gang := m.Gang(t, g.namespace, g.name); gang.Needed != minMember || gang.Group != g.dialect.Group {
-			return fmt.Errorf("it is %+v", gang)
+			return fmt.Errorf("the gang is %+v", gang)
 		}
 		return nil
 	})
 }
 
-// cleanedUp deletes the workload; nothing of it may stay.
+// cleanedUp deletes the workload. Nothing of it may be left.
 func (w submitted) cleanedUp(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	c.Delete(t, w.resource, w.namespace, w.name())
@@ -102,10 +100,10 @@ func (w submitted) cleanedUp(t *testing.T, c *testbed.Cluster) {
 	})
 }
 
-// allOrNone is what W01 promises of workloads: each gets its PodGroups; while a
-// part of each would fit, none starts; when there is room all start, and the
-// members of one group together; what is deleted leaves nothing behind. Between
-// waiting and room, and before the end, the scenario does what it likes.
+// allOrNone is what W01 promises for workloads. Each gets its PodGroups. With room for only a part,
+// nothing starts. With room for all, the members of a gang start together. A deleted workload
+// leaves nothing behind. Between waiting and room, and before the end, the scenario may do other
+// things.
 func allOrNone(t *testing.T, c *testbed.Cluster, m *testbed.Muster, waiting, running func(map[string][]made), work ...submitted) {
 	t.Helper()
 	var all []testbed.Which
@@ -153,7 +151,7 @@ spec:
       containers: [{name: train, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]
 `
 
-// statefulSet has three pods, made all at once.
+// statefulSet has three pods, which are created in parallel.
 const statefulSet = `
 apiVersion: apps/v1
 kind: StatefulSet
@@ -169,10 +167,10 @@ spec:
       containers: [{name: serve, image: "registry.example/serve:1", resources: {limits: {nvidia.com/gpu: 1}}}]
 `
 
-// fill replaces words of a manifest.
+// fill replaces words in a manifest.
 func fill(text string, pairs ...string) string { return string(manifest(text, pairs...)) }
 
-// W01: Jobs and StatefulSets, by KAI's rules and by Volcano's.
+// W01: Jobs and StatefulSets, by the rules of KAI and of Volcano.
 func TestW01_JobsAndStatefulSets(t *testing.T) {
 	beside(t)
 	c, m := startMaking(t)
@@ -199,7 +197,7 @@ func TestW01_JobsAndStatefulSets(t *testing.T) {
 			"<annotation>", `scheduling.volcano.sh/group-min-member: "3"`)}
 
 	waiting := func(groups map[string][]made) {
-		// A Job that waits becomes smaller, and fits.
+		// A waiting Job becomes smaller, and fits.
 		c.Patch(t, wholeJob.resource, wholeJob.namespace, wholeJob.name(),
 			`[{"op": "replace", "path": "/spec/parallelism", "value": 2}]`)
 		g := &groups[wholeJob.namespace][0]
@@ -209,13 +207,13 @@ func TestW01_JobsAndStatefulSets(t *testing.T) {
 		g.minMember, g.pods = 2, 2
 	}
 	running := func(groups map[string][]made) {
-		// A StatefulSet that runs becomes larger: so does its group.
+		// A running StatefulSet becomes larger, and so does its gang.
 		g := groups[kaiSet.namespace][0]
 		c.Patch(t, kaiSet.resource, kaiSet.namespace, kaiSet.name(),
 			`[{"op": "replace", "path": "/spec/replicas", "value": 5}]`)
 		kaiSet.needs(t, m, g, 5)
 		c.Recorder.WaitRunning(t, g.gang(), 5, time.Minute)
-		// What the user says goes on to count: an edited minimum is not set back.
+		// muster does not overwrite the minimum that a user edited.
 		other := groups[volcanoSet.namespace][0]
 		c.EditPodGroup(t, other.dialect, other.namespace, other.name, map[string]any{"minMember": 2})
 		volcanoSet.needs(t, m, other, 2)
@@ -229,8 +227,8 @@ func TestW01_JobsAndStatefulSets(t *testing.T) {
 	allOrNone(t, c, m, waiting, running, kaiJob, wholeJob, volcanoJob, kaiSet, volcanoSet)
 }
 
-// W01: a Deployment's pods start each for itself, as in KAI; a CronJob's Job is a
-// group of its own.
+// W01: the pods of a Deployment start independently, as in KAI. Each Job of a CronJob is a gang of
+// its own.
 func TestW01_DeploymentsAndCronJobs(t *testing.T) {
 	beside(t)
 	c, m := startMaking(t)
@@ -252,14 +250,14 @@ spec:
 	c.Recorder.WaitRunning(t, testbed.InNamespace("web"), 2, time.Minute)
 	testbed.Within(t, 30*time.Second, "each pod has a PodGroup", func() error {
 		if keys := c.PodGroups(t, "web", everyDialect...); len(keys) != 3 {
-			return fmt.Errorf("there are %v", keys)
+			return fmt.Errorf("the PodGroups are %v", keys)
 		}
 		return nil
 	})
 	c.Delete(t, "deployments.v1.apps", "web", "web")
 	testbed.Within(t, time.Minute, "PodGroups go with their pods", func() error {
 		if keys := c.PodGroups(t, "web", everyDialect...); len(keys) != 0 {
-			return fmt.Errorf("there are %v", keys)
+			return fmt.Errorf("the PodGroups are %v", keys)
 		}
 		return nil
 	})
@@ -293,7 +291,7 @@ spec:
 	tonight.cleanedUp(t, c)
 }
 
-// sparkPod is a pod of a Spark application, as spark-submit makes it.
+// sparkPod is a pod of a Spark application, as spark-submit creates it.
 func sparkPod(role, name string, change func(*corev1.Pod)) *corev1.Pod {
 	pod := testbed.Pod("spark", name, testbed.GPUs(1), testbed.WithScheduler("kai-scheduler"),
 		testbed.Selecting("pool", "spark"), change)
@@ -301,9 +299,8 @@ func sparkPod(role, name string, change func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-// W01: a Spark application's driver starts first and makes the executors itself;
-// all are one group, which ends with the driver. Plain pods that name a group
-// together are one.
+// W01: the driver of a Spark application starts first and creates the executors. All are one gang,
+// which ends with the driver. Plain pods that name the same gang are one gang.
 func TestW01_SparkAndPlainPods(t *testing.T) {
 	beside(t)
 	c, m := startMaking(t)
@@ -325,7 +322,7 @@ func TestW01_SparkAndPlainPods(t *testing.T) {
 	etl.asWritten(t, c, m)
 	onlyGroups(t, c, etl)
 
-	// Three pods that belong together, of which two would fit.
+	// Three pods of one gang, two of which would fit.
 	c.Namespace(t, "ring")
 	c.AddPods(t, testbed.Pod("ring", "other", testbed.GPUs(3), testbed.Selecting("pool", "ring")))
 	c.Recorder.WaitRunning(t, testbed.Named("ring", "other"), 1, time.Minute)
@@ -345,7 +342,7 @@ func TestW01_SparkAndPlainPods(t *testing.T) {
 	c.Recorder.WaitRunning(t, ring.gang(), 3, time.Minute)
 	c.Recorder.Together(t, ring.gang())
 
-	// The driver ends, and with it everything that is its.
+	// The driver ends, and with it everything that it owns.
 	c.DeletePods(t, "spark", "etl-driver")
 	testbed.Within(t, time.Minute, "the application is gone", func() error {
 		if keys := c.PodGroups(t, "spark", everyDialect...); len(keys) > 0 {

@@ -15,13 +15,13 @@ import (
 type Clients struct {
 	Kube    kubernetes.Interface
 	Dynamic dynamic.Interface
-	// Plain speaks HTTP with the same credentials: health, metrics.
+	// Plain is an HTTP client with the same credentials, for health and metrics.
 	Plain *http.Client
 	URL   string
 }
 
-// newClients makes clients without a rate limit: the test bed must never be what
-// a measurement waits for.
+// newClients makes clients without a rate limit, so that a measurement never waits for the test
+// bed.
 func newClients(t TB, url, token string, authorityPEM []byte) Clients {
 	t.Helper()
 	config := &rest.Config{
@@ -69,12 +69,12 @@ func writeKubeconfig(t TB, folder, name, url, token string, authorityPEM []byte)
 	return file(t, folder, name+".kubeconfig", text)
 }
 
-// identity is a line of the API server's token file.
+// identity is one line of the API server's token file.
 type identity struct{ token, user, group string }
 
 var (
 	administrator = identity{"administrator-token", "administrator", "system:masters"}
-	// The scheduler has no more rights here than in any cluster.
+	// The scheduler has the same rights as in any cluster.
 	schedulerUser = identity{"scheduler-token", "system:kube-scheduler", "system:authenticated"}
 )
 
@@ -87,5 +87,5 @@ func tokenFile(t TB, folder string) string {
 	return file(t, folder, "tokens.csv", []byte(lines))
 }
 
-// Kubeconfig is the administrator's.
+// Kubeconfig is the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.Dir, "admin.kubeconfig") }

@@ -21,7 +21,7 @@ const (
 	kubeconformVersion = "v0.8.0"
 )
 
-// MusterNamespace is where the chart is rendered and installed to.
+// MusterNamespace is the namespace that the chart is rendered for and installed into.
 const MusterNamespace = "muster-system"
 
 // Chart is the folder of the chart.
@@ -30,7 +30,7 @@ func Chart(t TB) string {
 	return filepath.Join(Root(t), "charts/muster")
 }
 
-// Helm runs helm and returns what it prints; kubeconfig may be "".
+// Helm runs helm and returns its output; kubeconfig may be "".
 func Helm(t TB, kubeconfig string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	home, err := os.MkdirTemp("", "muster-helm-")
@@ -46,13 +46,13 @@ func Helm(t TB, kubeconfig string, args ...string) (stdout, stderr string, err e
 	return out.String(), errors.String(), err
 }
 
-// HelmPath and KubeconformPath are where build-tools puts these programs.
+// HelmPath is where build-tools puts helm.
 func HelmPath(t TB) string { t.Helper(); return tool(t, "helm", helmVersion) }
 
-// KubeconformPath: see HelmPath.
+// KubeconformPath is where build-tools puts kubeconform.
 func KubeconformPath(t TB) string { t.Helper(); return tool(t, "kubeconform", kubeconformVersion) }
 
-// Render is the chart with these values, as release muster in MusterNamespace.
+// Render renders the chart with these values, as release muster in MusterNamespace.
 func Render(t TB, values map[string]any, more ...string) string {
 	t.Helper()
 	args := append([]string{"template", "muster", Chart(t), "--namespace", MusterNamespace,
@@ -64,7 +64,7 @@ func Render(t TB, values map[string]any, more ...string) string {
 	return out
 }
 
-// ValuesFile writes values for helm's --values.
+// ValuesFile writes a file for helm's --values.
 func ValuesFile(t TB, values map[string]any) string {
 	t.Helper()
 	text, err := yaml.Marshal(values)
@@ -84,17 +84,17 @@ var chartRights struct {
 	text string
 }
 
-// Installation is the chart in a cluster, as the API server has it.
+// Installation is the installed chart, as the API server shows it.
 type Installation struct {
-	MusterConfig, SchedulerConfig string // the ConfigMap's files
+	MusterConfig, SchedulerConfig string // the files in the ConfigMap
 	Deployment                    *appsv1.Deployment
 	Verbs, Ops                    string // addresses of muster
 
 	cluster *Cluster
 }
 
-// InstallChart installs the chart with Helm as release muster in MusterNamespace. The pod shares
-// this machine's network with others, so muster gets ports of its own.
+// InstallChart installs the chart with Helm as release muster in MusterNamespace. All clusters
+// share this machine's network, so muster gets ports of its own.
 func (c *Cluster) InstallChart(t TB, values map[string]any) *Installation {
 	t.Helper()
 	i := &Installation{cluster: c,
@@ -107,7 +107,7 @@ func (c *Cluster) InstallChart(t TB, values map[string]any) *Installation {
 	return i
 }
 
-// waitRights waits until the API server heeds the chart's roles, one question for each.
+// waitRights waits until the API server applies the chart's roles; it checks one right of each.
 func (i *Installation) waitRights(t TB) {
 	t.Helper()
 	for _, question := range []string{
@@ -124,20 +124,20 @@ func (i *Installation) waitRights(t TB) {
 	}
 }
 
-// Upgrade changes the release's values.
+// Upgrade changes the values of the release.
 func (i *Installation) Upgrade(t TB, values map[string]any) {
 	t.Helper()
 	i.run(t, "upgrade", i.values(t, values)...)
 	i.read(t)
 }
 
-// Uninstall takes the release out of the cluster.
+// Uninstall removes the release from the cluster.
 func (i *Installation) Uninstall(t TB) {
 	t.Helper()
 	i.helm(t, "uninstall", "muster", "--namespace", MusterNamespace)
 }
 
-// values are helm's arguments for them, with the ports of this installation.
+// values are the helm arguments for the values and for the ports of this installation.
 func (i *Installation) values(t TB, values map[string]any) []string {
 	t.Helper()
 	return []string{"--values", ValuesFile(t, values),
@@ -172,14 +172,14 @@ func (i *Installation) read(t TB) {
 	}
 }
 
-// Token is one of the account that the Deployment's pod runs as.
+// Token is a token of the Deployment's service account.
 func (i *Installation) Token(t TB) string {
 	t.Helper()
 	return i.cluster.AccountToken(t, MusterNamespace, i.Deployment.Spec.Template.Spec.ServiceAccountName)
 }
 
-// StartScheduler runs kube-scheduler with the Deployment's arguments and the ConfigMap's file. Only
-// what a pod of its own would give is added: the way to the API server, and a free port.
+// StartScheduler runs kube-scheduler with the Deployment's arguments and the file from the
+// ConfigMap. It adds only what a pod would have: the address of the API server, and a free port.
 func (i *Installation) StartScheduler(t TB) *Process {
 	t.Helper()
 	c, pod := i.cluster, i.Deployment.Spec.Template.Spec
@@ -193,13 +193,13 @@ func (i *Installation) StartScheduler(t TB) *Process {
 		}
 	}
 	if !slices.Contains(args, "--config="+path) || len(args) != len(pod.Containers[1].Args)-1 {
-		t.Fatalf("the chart's arguments are others than expected: %v", pod.Containers[1].Args)
+		t.Fatalf("unexpected arguments in the chart: %v", pod.Containers[1].Args)
 	}
 	return c.RunScheduler(t, "chart-scheduler", args...)
 }
 
-// musterRights are the account and the role that the chart gives to muster, without those of the
-// kube-scheduler in its pod; and the namespace, which Helm makes itself.
+// musterRights are the service account and the role that the chart gives to muster (without those
+// for kube-scheduler), and the namespace, which Helm creates itself.
 func musterRights(t TB) []byte {
 	t.Helper()
 	chartRights.Do(func() {

@@ -10,36 +10,37 @@ import (
 	"time"
 )
 
-// Options choose what a cluster consists of.
+// Options choose the parts of a cluster.
 type Options struct {
 	// Kubernetes is the version of every component; the newest one by default.
 	Kubernetes Kubernetes
-	// Dialects whose CRDs are installed from the start.
+	// Dialects are installed from the start.
 	Dialects []Dialect
 	// WithoutKWOK leaves pods Pending after they are bound.
 	WithoutKWOK bool
 	// WithoutControllers leaves out kube-controller-manager: no jobs, no quotas.
 	WithoutControllers bool
-	// WithoutRecorder leaves out the Recorder and its checks: a measurement watches
-	// what it measures, and nothing else takes part.
+	// WithoutRecorder leaves out the Recorder and its checks, for measurements that watch the
+	// cluster themselves.
 	WithoutRecorder bool
 	// Features are alpha and beta features to turn on, in every component.
 	Features []string
 	// APIs are API groups that are not served by default, such as
 	// "scheduling.k8s.io/v1alpha2".
 	APIs []string
-	// Own is a control plane that nobody used before: for what is measured.
+	// Own requests a control plane that no test has used, for measurements.
 	Own bool
-	// Dir is where data and logs go; a temporary folder by default.
+	// Dir is the folder for data and logs; a temporary folder by default.
 	Dir string
 }
 
-// NativeGangs are the Features of Kubernetes' own gangs; they need the API scheduling.k8s.io/v1alpha2.
+// NativeGangs are the Features of Kubernetes' own gangs; they need the API
+// scheduling.k8s.io/v1alpha2.
 var NativeGangs = []string{
 	"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption",
 }
 
-// Cluster is a control plane with nothing on it. It ends with the test.
+// Cluster is an empty control plane. It ends with the test.
 type Cluster struct {
 	*plane
 	Dir        string
@@ -48,13 +49,13 @@ type Cluster struct {
 
 	features  []string
 	processes []*Process
-	operators map[string]int // processes of each, by name
-	entitled  bool           // muster's account and role are there
+	operators map[string]int // number of processes, by name
+	entitled  bool           // muster's account and role exist
 }
 
-// StartCluster starts kube-controller-manager and KWOK on an etcd and a kube-apiserver where nothing is.
-// The scheduler and muster are started by the test: when they come and go is
-// what many tests are about.
+// StartCluster starts kube-controller-manager and KWOK on an empty etcd and kube-apiserver. The
+// test itself starts the scheduler and muster, because many tests are about when these start and
+// stop.
 func StartCluster(t TB, options Options) *Cluster {
 	t.Helper()
 	if options.Kubernetes == (Kubernetes{}) {
@@ -79,8 +80,8 @@ func StartCluster(t TB, options Options) *Cluster {
 	return c
 }
 
-// openFolder makes the cluster's folder; after a failed test its logs stay and
-// their ends are shown.
+// openFolder makes the cluster's folder. After a failed test, it keeps the logs and prints the end
+// of each.
 func (c *Cluster) openFolder(t TB, folder string) {
 	t.Helper()
 	temporary := folder == ""
@@ -118,7 +119,7 @@ func (c *Cluster) runCommand(t TB, name string, command *exec.Cmd) *Process {
 	return p
 }
 
-// gates turns features on.
+// gates are the arguments that turn features on.
 func gates(features []string) []string {
 	if len(features) == 0 {
 		return nil
@@ -126,7 +127,7 @@ func gates(features []string) []string {
 	return []string{"--feature-gates", strings.Join(features, "=true,") + "=true"}
 }
 
-// controllers are those that the scenarios' objects need.
+// controllers are the controllers that the scenarios need.
 var controllers = []string{
 	"job-controller",
 	"cronjob-controller",
@@ -162,7 +163,7 @@ func (c *Cluster) Metrics(t TB) Metrics {
 	return parseMetrics(body)
 }
 
-// soon is the deadline of a single call to the API server.
+// soon is the time limit of a single call to the API server.
 func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 30*time.Second)
 }

@@ -15,31 +15,31 @@ import (
 	"time"
 )
 
-// plane is an etcd with its kube-apiserver. Starting them is most of what a small scenario costs, so
-// tests use them one after the other: between two tests everything that the first one made is taken
-// out of etcd. All other programs are each test's own.
+// plane is an etcd with its kube-apiserver. Starting them is the largest cost of a small scenario,
+// so tests reuse them, one test at a time: between two tests, everything that the first one created
+// is deleted from etcd. All other programs belong to one test.
 type plane struct {
 	Clients
-	kind      string // planes of one kind are alike
+	kind      string // planes of one kind are interchangeable
 	folder    string
 	authority *authority
 	APIServer *Process
 	Etcd      *Process
 	etcdURL   string
 	dialects  []Dialect
-	life      *Script           // ends the two programs
-	broken    bool              // in a test that failed: its logs stay
-	first     map[string]string // what etcd held before the first test: the revision of each key
+	life      *Script           // stops the two programs
+	broken    bool              // a test failed on it: its logs stay
+	first     map[string]string // the keys in etcd before the first test, and their revisions
 }
 
-// spare are the planes that no test uses, the one that was used last at the end.
+// spare are the planes that no test uses; the last one was used last.
 var spare struct {
 	sync.Mutex
 	kept   bool
 	planes []*plane
 }
 
-// mostSpare bounds them: each takes some 400 MB, and 3 % of a core while it does nothing.
+// mostSpare limits them, because each idle plane takes about 400 MB and 3 % of a core.
 const mostSpare = 8
 
 // KeepPlanes lets later clusters use the control planes of earlier ones, until release is called.
@@ -58,7 +58,7 @@ func KeepPlanes() (release func()) {
 	}
 }
 
-// takePlane returns a plane as if it were new, until the test ends.
+// takePlane returns a plane that is as good as new, until the test ends.
 func takePlane(t TB, options Options) *plane {
 	t.Helper()
 	p := spareOf(options.kind())
@@ -94,7 +94,7 @@ func spareOf(kind string) *plane {
 	return nil
 }
 
-// giveBack keeps the plane for another test where that is possible, else it ends.
+// giveBack keeps the plane for another test if possible, and stops it otherwise.
 func (p *plane) giveBack(t TB, own bool) {
 	t.Helper()
 	spare.Lock()
@@ -102,7 +102,7 @@ func (p *plane) giveBack(t TB, own bool) {
 	spare.Unlock()
 	if kept {
 		if err := p.renew(); err != nil {
-			t.Logf("%s is not used again: %v", p.folder, err)
+			t.Logf("%s cannot be used again: %v", p.folder, err)
 			kept = false
 		}
 	}
@@ -123,7 +123,7 @@ func (p *plane) giveBack(t TB, own bool) {
 	}
 }
 
-// kind names all that makes a plane different from others.
+// kind is a text of all options that make a plane different from others.
 func (o Options) kind() string {
 	var crds []string
 	for _, d := range o.Dialects {
@@ -204,13 +204,14 @@ func (p *plane) startAPIServer(t TB, options Options) {
 		"--endpoint-reconciler-type", "none",
 		"--max-requests-inflight", "3000",
 		"--max-mutating-requests-inflight", "1000")...)
-	// Two cores carry everything: memory is cheaper here than time for collecting garbage.
+	// With two cores for everything, memory is cheaper than the time for garbage collection.
 	command.Env = append(os.Environ(), "GOGC=400")
 	p.APIServer = startProcess(t, p.folder, "kube-apiserver", command)
 	p.APIServer.waitReady(t, p.Plain, p.URL+"/readyz", 60*time.Second)
 }
 
-// started is a test that has started a plane, whose programs go on when it has ended.
+// started is a test that has started a plane. The plane's programs continue when the test has
+// ended.
 type started struct {
 	TB
 	life *Script
@@ -219,14 +220,14 @@ type started struct {
 func (s started) Cleanup(f func())                  { s.life.Cleanup(f) }
 func (s started) Errorf(format string, args ...any) { s.life.Errorf(format, args...) }
 
-// ---- what is in etcd ----
+// ---- the content of etcd ----
 
-// own are keys that the API server writes for itself, at any time.
+// own are keys that the API server may write by itself at any time.
 var own = []string{"/registry/leases/", "/registry/masterleases/", "/registry/peerserverleases/",
 	"/registry/apiregistration.k8s.io/", "/registry/storageversion", "/registry/internal.apiserver.k8s.io/"}
 
-// remembered are kinds that the API server goes on to heed for some time after they have gone. A plane
-// that had them is not used again.
+// remembered are kinds that the API server still applies for some time after they are deleted. A
+// plane that had them is not used again.
 var remembered = []string{"/registry/apiextensions.k8s.io/", "/registry/validatingadmissionpolic",
 	"/registry/mutatingadmissionpolic", "/registry/validatingwebhook", "/registry/mutatingwebhook",
 	"/registry/resourcequotas/", "/registry/flowschemas/", "/registry/prioritylevelconfigurations/"}
@@ -235,7 +236,7 @@ func startsWithAny(key string, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(each string) bool { return strings.HasPrefix(key, each) })
 }
 
-// remember notes what etcd holds when the API server has made all that it makes by itself.
+// remember stores the content of etcd once the API server has created all its own objects.
 func (p *plane) remember(t TB) {
 	t.Helper()
 	eventually(t, "the API server has made its first objects", func() error {
@@ -245,20 +246,20 @@ func (p *plane) remember(t TB) {
 		}
 		for _, name := range []string{"default", "kube-system", "kube-public", "kube-node-lease"} {
 			if _, there := before["/registry/namespaces/"+name]; !there {
-				return fmt.Errorf("there is no namespace %s", name)
+				return fmt.Errorf("namespace %s does not exist", name)
 			}
 		}
 		time.Sleep(250 * time.Millisecond)
 		p.first, err = p.revisions()
 		if err == nil && !maps.Equal(before, p.first) {
-			err = fmt.Errorf("it makes more")
+			err = fmt.Errorf("the API server still creates objects")
 		}
 		maps.DeleteFunc(p.first, func(key, _ string) bool { return startsWithAny(key, own) })
 		return err
 	})
 }
 
-// renew makes etcd hold what it held at first.
+// renew restores the first content of etcd.
 func (p *plane) renew() error {
 	for range 100 {
 		same, err := p.renewOnce()
@@ -270,7 +271,7 @@ func (p *plane) renew() error {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return fmt.Errorf("it does not come to rest")
+	return fmt.Errorf("etcd keeps changing")
 }
 
 func (p *plane) renewOnce() (same bool, err error) {
@@ -285,7 +286,7 @@ func (p *plane) renewOnce() (same bool, err error) {
 		}
 	}
 	known := slices.Sorted(maps.Keys(kept))
-	gaps := map[int]bool{} // before the known key of this number
+	gaps := map[int]bool{} // gaps before the known key with this number
 	same = true
 	for key, found := range now {
 		first, there := kept[key]
@@ -320,7 +321,7 @@ func (p *plane) renewOnce() (same bool, err error) {
 	return same, nil
 }
 
-// revisions are those of all keys.
+// revisions are the revisions of all keys.
 func (p *plane) revisions() (map[string]string, error) {
 	var reply struct {
 		Kvs []struct {
@@ -337,7 +338,7 @@ func (p *plane) revisions() (map[string]string, error) {
 	return all, err
 }
 
-// askEtcd calls a method of etcd's KV service by its gateway.
+// askEtcd calls a method of etcd's KV service through its gateway.
 func (p *plane) askEtcd(method string, question map[string]any, reply any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -357,12 +358,14 @@ func (p *plane) askEtcd(method string, question map[string]any, reply any) error
 	return json.NewDecoder(answer.Body).Decode(reply)
 }
 
-// shown says whether the API server has seen that nothing is there: programs read from its cache when
-// they start.
+// shown says whether the API server's cache is empty too. Programs read from this cache when they
+// start.
 func (p *plane) shown() bool {
 	paths := []string{"/api/v1/pods", "/api/v1/nodes", "/api/v1/events", "/apis/apps/v1/replicasets", "/apis/batch/v1/jobs"}
 	for _, d := range p.dialects {
-		paths = append(paths, filepath.Join("/apis", d.Group, d.Version, "podgroups"))
+		for _, r := range d.resources() {
+			paths = append(paths, filepath.Join("/apis", r.Group, r.Version, r.Resource))
+		}
 	}
 	return !slices.ContainsFunc(paths, func(path string) bool {
 		status, body, err := get(p.Plain, p.URL+path+"?resourceVersion=0&limit=1")

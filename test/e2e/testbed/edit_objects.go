@@ -31,7 +31,7 @@ func (c *Cluster) Cordon(t TB, name string, cordoned bool) {
 	}
 }
 
-// SetAllocatable changes what a node has of a resource.
+// SetAllocatable changes the amount of a resource that a node offers.
 func (c *Cluster) SetAllocatable(t TB, name string, resource corev1.ResourceName, amount int) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -44,7 +44,7 @@ func (c *Cluster) SetAllocatable(t TB, name string, resource corev1.ResourceName
 	}
 }
 
-// DeleteNode deletes a node. Its pods stay, as they do until somebody collects them.
+// DeleteNode deletes a node. Its pods stay, as they do until a controller deletes them.
 func (c *Cluster) DeleteNode(t TB, name string) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -54,8 +54,7 @@ func (c *Cluster) DeleteNode(t TB, name string) {
 	}
 }
 
-// EditPodGroup merges fields into a group's spec. A new minimum is told to the
-// recorder.
+// EditPodGroup merges fields into a PodGroup's spec. It tells the recorder about a new minimum.
 func (c *Cluster) EditPodGroup(t TB, d Dialect, namespace, name string, spec map[string]any) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -68,7 +67,7 @@ func (c *Cluster) EditPodGroup(t TB, d Dialect, namespace, name string, spec map
 	c.expect(group.GroupVersionKind().GroupKind(), namespace, group)
 }
 
-// DeletePodGroup deletes a group. Its pods stay.
+// DeletePodGroup deletes a PodGroup. Its pods stay.
 func (c *Cluster) DeletePodGroup(t TB, d Dialect, namespace, name string) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -79,7 +78,7 @@ func (c *Cluster) DeletePodGroup(t TB, d Dialect, namespace, name string) {
 	}
 }
 
-// Bind binds a pod, or asks whether it could be.
+// Bind binds a pod; with dryRun it only checks whether the API server would bind it.
 func (c *Cluster) Bind(namespace, pod, node string, dryRun bool) error {
 	ctx, cancel := soon()
 	defer cancel()
@@ -93,7 +92,7 @@ func (c *Cluster) Bind(namespace, pod, node string, dryRun bool) error {
 	}, options)
 }
 
-// SetPodPhase writes a pod's phase, as its kubelet does.
+// SetPodPhase writes a pod's phase, as a kubelet does.
 func (c *Cluster) SetPodPhase(t TB, namespace, name string, phase corev1.PodPhase) {
 	t.Helper()
 	c.PatchPod(t, namespace, name, map[string]any{"status": map[string]any{"phase": phase}}, "status")
@@ -118,13 +117,13 @@ func (c *Cluster) PatchPod(t TB, namespace, name string, fields map[string]any, 
 	}
 }
 
-// FailPod makes a pod Failed, as its kubelet does when a container crashes.
+// FailPod makes a pod Failed, as a kubelet does when a container crashes.
 func (c *Cluster) FailPod(t TB, namespace, name string) {
 	t.Helper()
 	c.SetPodPhase(t, namespace, name, corev1.PodFailed)
 }
 
-// DeletePodGroups deletes all groups of a namespace.
+// DeletePodGroups deletes all PodGroups of a namespace.
 func (c *Cluster) DeletePodGroups(t TB, d Dialect, namespace string) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -136,7 +135,7 @@ func (c *Cluster) DeletePodGroups(t TB, d Dialect, namespace string) {
 	}
 }
 
-// AnnotatePodGroup sets an annotation of a group; nil removes it.
+// AnnotatePodGroup sets an annotation of a PodGroup; nil removes it.
 func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string, value any) {
 	t.Helper()
 	ctx, cancel := soon()
@@ -148,7 +147,7 @@ func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string,
 	}
 }
 
-// ResourceOf reads a resource as kubectl writes it in full: "rayclusters.v1.ray.io".
+// ResourceOf parses the full name of a resource in kubectl's form: "rayclusters.v1.ray.io".
 func ResourceOf(t TB, name string) schema.GroupVersionResource {
 	t.Helper()
 	resource, _ := schema.ParseResourceArg(name)
@@ -158,7 +157,7 @@ func ResourceOf(t TB, name string) schema.GroupVersionResource {
 	return *resource
 }
 
-// Patch changes any object by a JSON patch; the resource is written in full:
+// Patch changes any object by a JSON patch. The name of the resource is complete:
 // "rayclusters.v1.ray.io".
 func (c *Cluster) Patch(t TB, resource, namespace, name, jsonPatch string) {
 	t.Helper()
@@ -171,7 +170,7 @@ func (c *Cluster) Patch(t TB, resource, namespace, name, jsonPatch string) {
 	}
 }
 
-// Delete deletes any object; what it owns is collected in the background.
+// Delete deletes any object. The garbage collector deletes what it owns in the background.
 func (c *Cluster) Delete(t TB, resource, namespace, name string) {
 	t.Helper()
 	ctx, cancel := soon()

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Events are all events about an object.
@@ -22,8 +23,8 @@ func (c *Cluster) Events(t TB, kind, namespace, name string) []corev1.Event {
 	return list.Items
 }
 
-// WaitEvent waits for an event about an object with the given reason ("" is any)
-// whose message contains the text.
+// WaitEvent waits for an event about an object with this reason ("": any) and a message that
+// contains the text.
 func (c *Cluster) WaitEvent(t TB, kind, namespace, name, reason, text string) corev1.Event {
 	t.Helper()
 	var found corev1.Event
@@ -36,29 +37,32 @@ func (c *Cluster) WaitEvent(t TB, kind, namespace, name, reason, text string) co
 			}
 			seen = append(seen, event.Reason+": "+event.Message)
 		}
-		return fmt.Errorf("there are %q", seen)
+		return fmt.Errorf("the events are %q", seen)
 	})
 	return found
 }
 
-// WaitCondition waits until a group has a condition of that type, status and
-// reason ("" is any) whose message contains the text.
+// WaitCondition waits until a PodGroup has a condition of this type, status and reason ("": any)
+// with a message that contains the text.
 func (c *Cluster) WaitCondition(t TB, d Dialect, namespace, name string, want metav1.Condition) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("PodGroup %s/%s has condition %s=%s %s %q", namespace, name,
 		want.Type, want.Status, want.Reason, want.Message), func() error {
-		group := c.PodGroup(t, d, namespace, name)
-		status, _ := group.Object["status"].(map[string]any)
-		conditions, _ := status["conditions"].([]any)
-		for _, each := range conditions {
-			condition, _ := each.(map[string]any)
-			text := func(key string) string { s, _ := condition[key].(string); return s }
-			if text("type") == want.Type && text("status") == string(want.Status) &&
-				(want.Reason == "" || text("reason") == want.Reason) &&
-				strings.Contains(text("message"), want.Message) {
-				return nil
-			}
-		}
-		return fmt.Errorf("its status is %v", status)
+		return hasCondition(c.PodGroup(t, d, namespace, name), want)
 	})
+}
+
+func hasCondition(object *unstructured.Unstructured, want metav1.Condition) error {
+	status, _ := object.Object["status"].(map[string]any)
+	conditions, _ := status["conditions"].([]any)
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		text := func(key string) string { s, _ := condition[key].(string); return s }
+		if text("type") == want.Type && text("status") == string(want.Status) &&
+			(want.Reason == "" || text("reason") == want.Reason) &&
+			strings.Contains(text("message"), want.Message) {
+			return nil
+		}
+	}
+	return fmt.Errorf("its status is %v", status)
 }

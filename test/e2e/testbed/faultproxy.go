@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Request is what an API request is about.
+// Request describes an API request.
 type Request struct {
 	Verb                                          string // HTTP method, WATCH for watches
 	Group, Resource, Namespace, Name, Subresource string
 }
 
-// Is compares with "POST pods/binding" and the like.
+// Is compares with a text such as "POST pods/binding".
 func (r Request) Is(verbAndResource string) bool { return r.String() == verbAndResource }
 
 func (r Request) String() string {
@@ -35,7 +35,7 @@ func (r Request) String() string {
 	return text
 }
 
-// Verdict is what happens to a request.
+// Verdict is what the proxy does with a request.
 type Verdict struct {
 	kind    verdictKind
 	code    int
@@ -52,7 +52,7 @@ const (
 )
 
 var (
-	// Forward passes it on.
+	// Forward passes the request on.
 	Forward = Verdict{kind: forwards}
 	// Sever closes the connection without passing the request on.
 	Sever = Verdict{kind: severs}
@@ -60,12 +60,12 @@ var (
 	LoseReply = Verdict{kind: losesReply}
 )
 
-// Answer refuses the request in the API server's name.
+// Answer refuses the request in place of the API server.
 func Answer(code int, message string) Verdict {
 	return Verdict{kind: answers, code: code, message: message}
 }
 
-// status is the API server's form of an error.
+// status writes an error in the form that the API server uses.
 func (v Verdict) status(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(v.code)
@@ -75,22 +75,21 @@ func (v Verdict) status(w http.ResponseWriter) {
 	})
 }
 
-// FaultProxy stands between muster and the API server and does to requests what
-// a test tells it to.
+// FaultProxy is a proxy between muster and the API server that disturbs requests as the test says.
 type FaultProxy struct {
 	URL string
 
 	mu     sync.Mutex
 	hook   func(context.Context, Request) Verdict
 	counts map[string]int
-	late   atomic.Int64 // nanoseconds by which watch events are delayed
+	late   atomic.Int64 // the delay of watch events in nanoseconds
 }
 
-// DelayWatches lets every piece of every watch come later from now on, so that
-// the results of calls come before what the watches show of them.
+// DelayWatches delays every part of every watch from now on, so that results of calls arrive before
+// the watches show them.
 func (p *FaultProxy) DelayWatches(by time.Duration) { p.late.Store(int64(by)) }
 
-// lateWriter delays what a watch shows.
+// lateWriter delays the output of a watch.
 type lateWriter struct {
 	http.ResponseWriter
 	late *atomic.Int64
@@ -103,8 +102,7 @@ func (w lateWriter) Write(piece []byte) (int, error) {
 
 func (w lateWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// StartFaultProxy starts a proxy that forwards everything until it is told
-// otherwise.
+// StartFaultProxy starts a proxy that forwards everything until Set is called.
 func (c *Cluster) StartFaultProxy(t TB) *FaultProxy {
 	t.Helper()
 	p := &FaultProxy{counts: map[string]int{}}
@@ -156,16 +154,16 @@ func (c *Cluster) StartFaultProxy(t TB) *FaultProxy {
 	return p
 }
 
-// Set installs what decides about every request from now on; nil forwards all.
-// The function may block: the request then hangs until it returns, or until the
-// client has gone, which it learns from the context.
+// Set installs the function that decides about every request from now on; nil forwards all. The
+// function may block. The request then hangs until it returns or the client disconnects, which ends
+// the context.
 func (p *FaultProxy) Set(hook func(context.Context, Request) Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.hook = hook
 }
 
-// Count is how many requests like "POST pods/binding" came.
+// Count is the number of requests so far that match a text such as "POST pods/binding".
 func (p *FaultProxy) Count(verbAndResource string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,7 +210,7 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// discard is a reply that nobody gets.
+// discard is a reply that is thrown away.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// How long a watch may be away: a busy API server refuses one for some time.
+// How long a watch may be interrupted: a busy API server may refuse it for some time.
 const watchAway = 30 * time.Second
 
-// StartWatch is the Watch of a typed client.
+// StartWatch is the Watch method of a typed client.
 type StartWatch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
-// Follow sees all that comes after the options' version, until the context ends. A watch that ends
-// is taken up where it stopped; one that cannot be is an error: something was lost.
+// Follow reports all events after the version in the options, until the context ends. It continues
+// a watch that ends. If it cannot, it returns an error, because events are lost.
 func Follow(ctx context.Context, options metav1.ListOptions, start StartWatch, see func(watch.Event)) error {
 	options.AllowWatchBookmarks = true
 	seen := time.Now()
@@ -36,7 +36,7 @@ func Follow(ctx context.Context, options metav1.ListOptions, start StartWatch, s
 	return nil
 }
 
-// watchOnce sees what comes until the watch ends; the options say how far it came.
+// watchOnce reports events until the watch ends, and stores its version in the options.
 func watchOnce(ctx context.Context, options *metav1.ListOptions, start StartWatch, see func(watch.Event)) error {
 	watcher, err := start(ctx, *options)
 	if err != nil {

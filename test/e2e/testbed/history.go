@@ -10,24 +10,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Resources are whole units, milli-units for CPU.
+// Resources are amounts in whole units, for CPU in thousandths.
 type Resources map[corev1.ResourceName]int64
 
-// PodState is what matters of a pod at one moment.
+// PodState is the state of a pod at one moment, as far as the checks need it.
 type PodState struct {
 	Namespace, Name, UID string
 	Gang                 string // "API group/namespace/name", or ""
 	Node                 string
 	Phase                corev1.PodPhase
-	Requests             Resources // as the scheduler counts them, one "pods" included
+	Requests             Resources // as kube-scheduler counts them, including one "pods"
 }
 
-// finished pods use nothing and stand for a member that has been placed.
+// Finished pods use nothing, and count as members that have been placed.
 func (p *PodState) finished() bool {
 	return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
 }
 
-// NodeState is what matters of a node at one moment.
+// NodeState is the state of a node at one moment, as far as the checks need it.
 type NodeState struct {
 	Name        string
 	Allocatable Resources
@@ -36,27 +36,26 @@ type NodeState struct {
 // Change is one watch event of a pod or of a node.
 type Change struct {
 	At time.Time
-	// Version is the resource version: one counter for the whole cluster, so it
-	// orders the events of different watches.
+	// Version is the resource version. The whole cluster has one counter for it, so it orders the
+	// events of different watches.
 	Version uint64
 	Pod     *PodState
 	Node    *NodeState
 	Deleted bool
 }
 
-// History is everything that the watches saw, in the order they saw it.
+// History is everything that the watches have shown, in that order.
 type History []Change
 
-// ordered is the history by resource version.
+// ordered is the history, sorted by resource version.
 func (h History) ordered() History {
 	sorted := slices.Clone(h)
 	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Version < sorted[j].Version })
 	return sorted
 }
 
-// Overcommits replays the history and names every moment at which the pods
-// assigned to a node asked for more than the node has. The excused nodes are
-// left out.
+// Overcommits replays the history and describes every moment at which the pods on a node requested
+// more than the node has. It skips the excused nodes.
 func (h History) Overcommits(excused map[string]bool) []string {
 	nodes := map[string]Resources{}
 	used := map[string]Resources{}
@@ -107,13 +106,13 @@ func (h History) Overcommits(excused map[string]bool) []string {
 	return found
 }
 
-// Partial is a time during which a gang was neither absent nor complete.
+// Partial is a time during which a gang was bound only in part.
 type Partial struct {
 	Gang        string
 	From, Until time.Time
-	Most        int // members bound at most during that time
+	Most        int // the maximum number of bound members
 	Needed      int
-	Open        bool // still so when the history ended
+	Open        bool // it had not ended when the history ended
 }
 
 func (p Partial) String() string {
@@ -126,11 +125,11 @@ func (p Partial) String() string {
 		p.From.Format("15:04:05.000"), end)
 }
 
-// Partials finds every time with 0 < bound < needed of a gang that had not been
-// complete before. A gang that was complete once may lose members; that is
-// another matter. The history ends at the given moment.
+// Partials finds every time with 0 < bound < needed of a gang that had not been complete before. A
+// gang that was complete once may lose members, which is not a partial time. The history ends at
+// `end`.
 func (h History) Partials(needed map[string]int, end time.Time) []Partial {
-	bound := map[string]map[string]bool{} // gang -> UIDs of members that are placed
+	bound := map[string]map[string]bool{} // gang -> UIDs of its placed members
 	complete := map[string]bool{}
 	open := map[string]*Partial{}
 	var found []Partial
@@ -176,13 +175,12 @@ func (h History) Partials(needed map[string]int, end time.Time) []Partial {
 	return found
 }
 
-// allowedSpread is how long a gang's bindings may take: one second for every
-// hundred members.
+// allowedSpread is how long the bindings of a gang may take: one second per hundred members.
 func allowedSpread(members int) time.Duration {
 	return time.Duration((members+99)/100) * time.Second
 }
 
-// Rebound names every pod whose node changed after it was set.
+// Rebound lists every pod whose node changed after it was set.
 func (h History) Rebound() []string {
 	first := map[string]string{}
 	var found []string

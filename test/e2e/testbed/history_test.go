@@ -85,7 +85,7 @@ func TestOvercommits(t *testing.T) {
 			s := newStory()
 			test.tell(s)
 			if found := s.history.Overcommits(nil); len(found) != test.want {
-				t.Errorf("found %v, want %d", found, test.want)
+				t.Errorf("got %v, want %d", found, test.want)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func TestPartials(t *testing.T) {
 	tests := []struct {
 		name string
 		tell func(*story)
-		want []time.Duration // how long each partial time lasted
+		want []time.Duration // the length of each partial time
 	}{
 		{"never bound", func(s *story) {
 			s.pod(member("a", "", 1))
@@ -133,7 +133,7 @@ func TestPartials(t *testing.T) {
 			test.tell(s)
 			found := s.history.Partials(map[string]int{"g": 2}, s.now)
 			if len(found) != len(test.want) {
-				t.Fatalf("found %v, want %v", found, test.want)
+				t.Fatalf("got %v, want %v", found, test.want)
 			}
 			for i, partial := range found {
 				if got := partial.Until.Sub(partial.From); got != test.want[i] {
@@ -150,11 +150,11 @@ func TestRebound(t *testing.T) {
 	s.pod(member("a", "n", 1))
 	s.pod(member("a", "n", 1))
 	if found := s.history.Rebound(); len(found) != 0 {
-		t.Errorf("found %v in a quiet history", found)
+		t.Errorf("got %v for a history without a rebound", found)
 	}
 	s.pod(member("a", "m", 1))
 	if found := s.history.Rebound(); len(found) != 1 {
-		t.Errorf("found %v, want one", found)
+		t.Errorf("got %v, want one", found)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestAllowedSpread(t *testing.T) {
 		1: time.Second, 100: time.Second, 101: 2 * time.Second, 1000: 10 * time.Second,
 	} {
 		if got := allowedSpread(members); got != want {
-			t.Errorf("%d members: %v, want %v", members, got, want)
+			t.Errorf("%d members: got %v, want %v", members, got, want)
 		}
 	}
 }

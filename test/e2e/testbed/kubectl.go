@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// kubectlVersion is the kubectl that build-tools makes.
+// kubectlVersion is the version that build-tools builds.
 const kubectlVersion = "v1.36.3"
 
-// Kubectl runs a command line as a document prints it, without the leading
-// "kubectl", in the given folder (for -f FILE) and with the given input; it
-// returns the output.
+// Kubectl runs a command line from a document, without the leading "kubectl", in this folder (for
+// -f FILE) and with this input. It returns the output.
 func (c *Cluster) Kubectl(t TB, folder, input, line string) string {
 	t.Helper()
 	out, err := c.kubectl(t, folder, input, line)
@@ -31,7 +30,7 @@ func (c *Cluster) kubectl(t TB, folder, input, line string) (string, error) {
 	return string(out), err
 }
 
-// KubectlAnswers is Kubectl for a question whose answer is also the exit status.
+// KubectlAnswers is Kubectl for commands that also answer with their exit status.
 func (c *Cluster) KubectlAnswers(t TB, line string) string {
 	t.Helper()
 	out, err := c.kubectl(t, c.Dir, "", line)
@@ -42,13 +41,14 @@ func (c *Cluster) KubectlAnswers(t TB, line string) string {
 	return out
 }
 
-// KubectlRefuses fails unless kubectl fails on this input, with these words.
+// KubectlRefuses fails the test unless kubectl fails on this input, with a message that contains
+// the text.
 func (c *Cluster) KubectlRefuses(t TB, input, line, words string) {
 	t.Helper()
 	out, err := c.kubectl(t, c.Dir, input, line)
 	if err == nil {
-		t.Errorf("kubectl %s does not fail on\n%s\nit says %s", line, input, out)
+		t.Errorf("kubectl %s succeeds with the input\n%s\nits output is %s", line, input, out)
 	} else if says := stderrOf(err); !strings.Contains(says, words) {
-		t.Errorf("kubectl %s says nothing of %s: %s", line, words, says)
+		t.Errorf("the error of kubectl %s does not contain %q: %s", line, words, says)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Leaks are all amounts in muster's ledger that are used or reserved; after the
-// last pod has finished there must be none.
+// Leaks are all amounts in muster's ledger that are used or reserved. After the last pod has
+// finished, there must be none.
 func (m *Muster) Leaks(t TB) []string {
 	t.Helper()
 	var leaks []string
@@ -18,8 +18,8 @@ func (m *Muster) Leaks(t TB) []string {
 	return leaks
 }
 
-// findLeaks walks JSON of any shape: whatever number stands at or below a key
-// "used" or "reserved" must be zero.
+// findLeaks visits JSON of any form: every number at or below a key "used" or "reserved" must be
+// zero.
 func findLeaks(path string, value any, counts bool, leaks *[]string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -46,7 +46,7 @@ func (m *Muster) WaitNoLeaks(t TB) {
 	t.Helper()
 	eventually(t, "nothing is used or reserved", func() error {
 		if leaks := m.Leaks(t); len(leaks) > 0 {
-			return fmt.Errorf("there is %v", leaks)
+			return fmt.Errorf("the ledger still has %v", leaks)
 		}
 		return nil
 	})

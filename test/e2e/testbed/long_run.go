@@ -9,19 +9,21 @@ import (
 	"time"
 )
 
-// `./dev test` is the gate: every promise in a form that is quick and needs one control plane.
-// `./dev test --long PART` plays the rest; test/long-parts.txt names the parts.
+// `./dev test` is the gate: it tests every promise in a form that is quick and needs one control
+// plane. `./dev test --long PART` runs the rest; test/long-parts.txt lists the parts.
 
-// playing is the part of the long run that is played; "" is the gate.
+// playing is the current part of the long run; "" is the gate.
 var playing = os.Getenv("MUSTER_LONG")
 
 // InGate says whether this run is the gate.
 func InGate() bool { return playing == "" }
 
-// inFull begins what `./dev test` looks for in the output of a test that the long run plays in full.
+// inFull is the start of a message that `./dev test` looks for in the output of a test with a long
+// form.
 const inFull = "in full: ./dev test --long "
 
-// Small says whether t plays its small form, as it does everywhere but in this part of the long run.
+// Small says whether t must run its small form. That is so everywhere but in this part of the long
+// run.
 func Small(t TB, part string) bool {
 	t.Helper()
 	checkPart(t, part)
@@ -43,8 +45,8 @@ func Long(t interface {
 	}
 }
 
-// Figure judges a figure of speed: in the long run it must hold, in the gate it is only shown, because
-// it says as much about the machine as about muster.
+// Figure checks a measured figure. In the long run it must hold. The gate only logs it, because
+// there it depends on the machine as much as on muster.
 func Figure(t TB, holds bool, format string, args ...any) {
 	t.Helper()
 	if holds || InGate() {
@@ -54,7 +56,7 @@ func Figure(t TB, holds bool, format string, args ...any) {
 	}
 }
 
-// Part is a part of the long run that plays tests of these packages.
+// Part is a part of the long run with tests of these packages.
 type Part struct {
 	Name  string
 	tests []*regexp.Regexp // one for each level of a test's name, as in `go test -run`
@@ -87,7 +89,7 @@ func Parts(t TB) (parts []Part) {
 
 var columnsOf = regexp.MustCompile(` +\| +`)
 
-// Plays says whether the part plays a test.
+// Plays says whether the part runs a test.
 func (p Part) Plays(test string) bool {
 	for i, name := range strings.Split(test, "/") {
 		if i < len(p.tests) && !p.tests[i].MatchString(name) {
@@ -97,15 +99,15 @@ func (p Part) Plays(test string) bool {
 	return true
 }
 
-// checkPart fails a test that names a part which does not play it.
+// checkPart fails a test that names a part which does not run it.
 func checkPart(t TB, name string) {
 	t.Helper()
 	if !slices.ContainsFunc(Parts(t), func(p Part) bool { return p.Name == name && p.Plays(t.Name()) }) {
-		t.Fatalf("test/long-parts.txt: part %q does not play %s", name, t.Name())
+		t.Fatalf("test/long-parts.txt: part %q does not run %s", name, t.Name())
 	}
 }
 
-// silence is how long "none is bound" is watched at least.
+// silence is the minimum time for which NoneBound watches.
 func silence() time.Duration {
 	if InGate() {
 		return 2 * time.Second

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Metrics are samples of the Prometheus text format, by name and labels as
-// they are printed.
+// Metrics are samples in the Prometheus text format, by name and labels as they are printed.
 type Metrics map[string]float64
 
 func parseMetrics(text string) Metrics {
@@ -18,8 +17,8 @@ func parseMetrics(text string) Metrics {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		// The value is behind the last blank: label values may hold blanks, and
-		// neither muster nor the API server print timestamps.
+		// The value comes after the last space. Label values may contain spaces; neither muster nor
+		// the API server prints timestamps.
 		split := strings.LastIndexByte(line, ' ')
 		if split < 0 {
 			continue
@@ -31,8 +30,8 @@ func parseMetrics(text string) Metrics {
 	return metrics
 }
 
-// Sum adds up the samples of one metric whose labels contain every given text,
-// such as `verb="POST"`.
+// Sum adds up the samples of one metric whose labels contain each of the texts, such as
+// `verb="POST"`.
 func (m Metrics) Sum(name string, labels ...string) float64 {
 	total := 0.0
 	for sample, value := range m {
@@ -55,7 +54,7 @@ func matches(sample, name string, labels []string) bool {
 	return true
 }
 
-// Write is a count of API requests that changed something.
+// Write is the number of API requests of one kind that changed something.
 type Write struct {
 	Verb, Resource string
 	Count          int
@@ -63,8 +62,8 @@ type Write struct {
 
 func (w Write) String() string { return fmt.Sprintf("%s %s %d", w.Verb, w.Resource, w.Count) }
 
-// Writes are the API server's counts of writing requests by verb and resource,
-// less those that were there before, the most frequent first.
+// Writes are the API server's counts of writing requests by verb and resource since `before`, the
+// most frequent first.
 func (m Metrics) Writes(before Metrics) []Write {
 	counts := map[[2]string]int{}
 	for sample, value := range m {
@@ -99,7 +98,7 @@ func (m Metrics) Writes(before Metrics) []Write {
 	return writes
 }
 
-// label reads one label's value out of a printed sample.
+// label reads the value of one label from a printed sample.
 func label(sample, name string) string {
 	_, rest, found := strings.Cut(sample, name+`="`)
 	// "resource" is also the end of "subresource".

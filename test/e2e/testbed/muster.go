@@ -23,26 +23,26 @@ import (
 type MusterOptions struct {
 	// Config is added to the configuration file.
 	Config map[string]any
-	// Through is a proxy to reach the API server through.
+	// Through is a proxy between muster and the API server.
 	Through *FaultProxy
-	// Express opens the express lane: muster reads the scheduler's configuration, which it prints.
+	// Express opens the express lane. muster then reads the scheduler configuration that it prints.
 	Express bool
-	// Measured takes the release build, see musterBinary.
+	// Measured selects the release build, see musterBinary.
 	Measured bool
-	// NoWait returns at once, not when it is ready.
+	// NoWait returns at once, before muster is ready.
 	NoWait bool
-	// Installed takes account and configuration of an installed chart, as they are.
+	// Installed uses the account and the configuration of an installed chart unchanged.
 	Installed *Installation
 }
 
-// Muster is the program under test. It runs as the service account of the
-// chart, with no right beyond the role that the chart gives it.
+// Muster is the program under test. It runs as the chart's service account, with only the rights of
+// the chart's role.
 type Muster struct {
 	*Process
 	Verbs, Ops string // addresses
 	ConfigFile string
 	Binary     string
-	Recordings []string // one for each start; none of a measured muster
+	Recordings []string // one for each start; none if it is measured
 
 	cluster    *Cluster
 	kubeconfig string
@@ -77,7 +77,7 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	if c.Recorder != nil {
 		c.Recorder.asks(m)
 	}
-	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
+	t.Cleanup(func() { m.Replay(t) }) // after it has stopped
 	m.run(t)
 	if !options.NoWait {
 		m.WaitReady(t)
@@ -98,8 +98,8 @@ func (m *Muster) writeConfig(t TB, more map[string]any) string {
 	return file(t, m.cluster.Dir, "muster.yaml", text)
 }
 
-// openExpress writes the configuration again, with the express lane and the scheduler's configuration
-// file, which is made from the first.
+// openExpress writes the configuration again, with the express lane and with the scheduler
+// configuration file that muster prints for the first one.
 func (m *Muster) openExpress(t TB, more map[string]any) {
 	t.Helper()
 	config := map[string]any{
@@ -110,7 +110,7 @@ func (m *Muster) openExpress(t TB, more map[string]any) {
 	m.ConfigFile = m.writeConfig(t, config)
 }
 
-// musterToken applies the chart's role, once in a cluster, and asks for a token of its account.
+// musterToken applies the chart's role, once in a cluster, and requests a token of its account.
 func (c *Cluster) musterToken(t TB) string {
 	t.Helper()
 	if !c.entitled {
@@ -120,7 +120,7 @@ func (c *Cluster) musterToken(t TB) string {
 	return c.AccountToken(t, MusterNamespace, "muster")
 }
 
-// AccountToken asks for a token of a service account.
+// AccountToken requests a token of a service account.
 func (c *Cluster) AccountToken(t TB, namespace, account string) string {
 	t.Helper()
 	ctx, cancel := soon()
@@ -143,7 +143,7 @@ func (m *Muster) Start(t TB) {
 	m.WaitReady(t)
 }
 
-// WaitReady waits until muster says that it is.
+// WaitReady waits until muster reports that it is ready.
 func (m *Muster) WaitReady(t TB) {
 	t.Helper()
 	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
@@ -159,14 +159,14 @@ func (m *Muster) run(t TB) {
 		args = append(args, "--record", recording)
 	}
 	m.Process = m.cluster.run(t, "muster", m.Binary, args...)
-	t.Cleanup(func() { // before the process is killed, also when it is not the first
+	t.Cleanup(func() { // before the process is killed; also after a restart
 		if m.Running() {
 			m.Stop(t)
 		}
 	})
 }
 
-// Stop ends muster as an operator would: it must answer its held calls and go.
+// Stop ends muster as an operator would: it must answer its held calls and exit.
 func (m *Muster) Stop(t TB) {
 	t.Helper()
 	if err := m.Terminate(10 * time.Second); err != nil {
@@ -174,9 +174,8 @@ func (m *Muster) Stop(t TB) {
 	}
 }
 
-// Replay decides every recording of this muster again: the decisions must be the same. Recordings
-// that a kill cut off are replayed as far as they go; one that was killed in its first moment, before
-// anything was written down, is passed over.
+// Replay replays every recording of this muster: the decisions must be the same. A recording that a
+// kill truncated is replayed up to its end. Replay skips a recording without a single line.
 func (m *Muster) Replay(t TB) {
 	t.Helper()
 	for i, recording := range m.Recordings {
@@ -190,7 +189,7 @@ func (m *Muster) Replay(t TB) {
 	}
 }
 
-// Gang is what GET /api/v1/gangs says of a gang.
+// Gang is a gang in the reply of GET /api/v1/gangs.
 type Gang struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -206,11 +205,11 @@ type Gang struct {
 	Running int `json:"running"`
 	Held    int `json:"held"`
 	Planned int `json:"planned"`
-	// Pods are only there when one gang is asked for.
+	// Pods are only in the reply for a single gang.
 	Pods []Member `json:"pods"`
 }
 
-// Member is a pod of a gang: the node it is bound to, and that of its slot.
+// Member is a pod of a gang: the node that it is bound to, and the node of its slot.
 type Member struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -218,13 +217,13 @@ type Member struct {
 	Slot  string `json:"slot"`
 }
 
-// Gangs asks muster for its gangs.
+// Gangs reads muster's gangs.
 func (m *Muster) Gangs(t TB) []Gang {
 	t.Helper()
 	return everyPage[Gang](t, m, "gangs")
 }
 
-// everyPage asks for a list until nothing is left of it.
+// everyPage reads all pages of a list.
 func everyPage[T any](t TB, m *Muster, what string) (items []T) {
 	t.Helper()
 	for path := "/api/v1/" + what; ; {
@@ -247,7 +246,7 @@ func everyPage[T any](t TB, m *Muster, what string) (items []T) {
 	}
 }
 
-// Gang finds one gang; it is zero when muster does not know it.
+// Gang finds one gang; it is zero if muster does not know the gang.
 func (m *Muster) Gang(t TB, namespace, name string) Gang {
 	t.Helper()
 	for _, gang := range m.Gangs(t) {
@@ -258,7 +257,7 @@ func (m *Muster) Gang(t TB, namespace, name string) Gang {
 	return Gang{}
 }
 
-// GangPods asks for one gang with its members; it is zero when muster does not know it.
+// GangPods reads one gang with its members; it is zero if muster does not know the gang.
 func (m *Muster) GangPods(t TB, namespace, name string) Gang {
 	t.Helper()
 	var gang Gang
@@ -279,7 +278,7 @@ func (m *Muster) WaitState(t TB, namespace, name, state string) Gang {
 	return gang
 }
 
-// Nodes asks muster for its ledger of every node, as generic JSON.
+// Nodes reads muster's ledger of every node, as generic JSON.
 func (m *Muster) Nodes(t TB) []map[string]any {
 	t.Helper()
 	return everyPage[map[string]any](t, m, "nodes")
@@ -295,7 +294,7 @@ func (m *Muster) Metrics(t TB) Metrics {
 	return parseMetrics(body)
 }
 
-// ask reads a path of the API; false: there is no such object.
+// ask reads a path of the API; false: the object does not exist.
 func (m *Muster) ask(t TB, path string, reply any) (found bool) {
 	t.Helper()
 	status, body, err := get(http.DefaultClient, "http://"+m.Ops+path)

@@ -22,14 +22,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// GPU is the extended resource of all the worked examples.
+// GPU is the extended resource in all examples.
 const GPU corev1.ResourceName = "nvidia.com/gpu"
 
-// Amounts is a short way to write a ResourceList:
-// Amounts{"cpu": "4", "nvidia.com/gpu": "1"}.
+// Amounts is a short form of a ResourceList: Amounts{"cpu": "4", "nvidia.com/gpu": "1"}.
 type Amounts map[corev1.ResourceName]string
 
-// List converts to the API's type.
+// List converts the amounts to the API's type.
 func (a Amounts) List() corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for name, amount := range a {
@@ -38,10 +37,10 @@ func (a Amounts) List() corev1.ResourceList {
 	return list
 }
 
-// GPUs is an amount of GPUs and nothing else.
+// GPUs is an amount of GPUs only.
 func GPUs(n int) Amounts { return Amounts{GPU: fmt.Sprint(n)} }
 
-// Node builds a Ready node. Whatever is not given is ample.
+// Node builds a Ready node. Resources that are not given are ample.
 func Node(name string, amounts Amounts, changes ...func(*corev1.Node)) *corev1.Node {
 	all := Amounts{"cpu": "64", "memory": "512Gi", "pods": "110", "ephemeral-storage": "1Ti"}
 	maps.Copy(all, amounts)
@@ -73,14 +72,14 @@ func Node(name string, amounts Amounts, changes ...func(*corev1.Node)) *corev1.N
 	return node
 }
 
-// Pod builds a pod with one container that asks for the given amounts.
+// Pod builds a pod with one container that requests the amounts.
 func Pod(namespace, name string, amounts Amounts, changes ...func(*corev1.Pod)) *corev1.Pod {
 	list := amounts.List()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
-			// Deleted pods go at once: no kubelet has anything to wind down.
+			// Deleted pods disappear at once, because no kubelet has to stop them.
 			TerminationGracePeriodSeconds: new(int64),
 			Containers: []corev1.Container{{
 				Name: "main", Image: "registry.example/work:1",
@@ -102,7 +101,7 @@ func Pod(namespace, name string, amounts Amounts, changes ...func(*corev1.Pod)) 
 	return pod
 }
 
-// Members builds n equal pods of a group, named NAME-0 and so on.
+// Members builds n equal pods of a PodGroup, named NAME-0 and so on.
 func Members(d Dialect, namespace, group string, n int, amounts Amounts, changes ...func(*corev1.Pod)) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i := range n {
@@ -112,7 +111,7 @@ func Members(d Dialect, namespace, group string, n int, amounts Amounts, changes
 	return pods
 }
 
-// WithScheduler sets the scheduler's name.
+// WithScheduler sets the name of the scheduler.
 func WithScheduler(name string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.SchedulerName = name }
 }
@@ -134,12 +133,12 @@ func Gated(names ...string) func(*corev1.Pod) {
 	}
 }
 
-// RunningFor makes a pod succeed that long after it began to run.
+// RunningFor makes a pod succeed this long after it started.
 func RunningFor(d time.Duration) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, RunFor, d.String()) }
 }
 
-// OnNode assigns a pod by hand: no scheduler sees it.
+// OnNode assigns a pod directly, without a scheduler.
 func OnNode(node string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.NodeName = node }
 }
@@ -171,7 +170,7 @@ func (c *Cluster) Namespace(t TB, name string) {
 	}
 }
 
-// inParallel calls f for every item, some at a time, and returns all errors.
+// inParallel calls f for every item, several at a time, and returns all errors.
 func inParallel[T any](items []T, f func(T) error) error {
 	const writers = 16
 	var wait sync.WaitGroup
@@ -202,7 +201,7 @@ func (c *Cluster) AddNodes(t TB, nodes ...*corev1.Node) {
 	}
 }
 
-// AddPods creates pods, in parallel and so in no certain order.
+// AddPods creates pods in parallel, so the order is not defined.
 func (c *Cluster) AddPods(t TB, pods ...*corev1.Pod) {
 	t.Helper()
 	if err := inParallel(pods, c.addPod); err != nil {
@@ -240,7 +239,7 @@ func (c *Cluster) DeletePods(t TB, namespace string, names ...string) {
 	}
 }
 
-// clusterScoped are the kinds without a namespace that the tests apply.
+// clusterScoped are the kinds without a namespace that the tests use.
 var clusterScoped = []string{
 	"Namespace", "Node", "ClusterRole", "ClusterRoleBinding",
 	"CustomResourceDefinition", "MutatingWebhookConfiguration", "PersistentVolume", "PriorityClass",
@@ -248,8 +247,9 @@ var clusterScoped = []string{
 	"ValidatingWebhookConfiguration",
 }
 
-// Add creates an object of any kind and returns it as it is then. A PodGroup's minimum is told to the
-// recorder, which from then on watches that the gang is never partial.
+// Add creates an object of any kind and returns it as the API server has it. It tells the recorder
+// about the minimum of a PodGroup. From then on, the recorder checks that the gang is never
+// partial.
 func (c *Cluster) Add(t TB, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	added, err := c.add(object)
@@ -266,8 +266,8 @@ func (c *Cluster) TryAdd(object *unstructured.Unstructured) error {
 }
 
 func (c *Cluster) add(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	// Asking the server which resource a kind is served as costs a second
-	// in a new cluster; the plain plural is right for all kinds used here.
+	// Discovery of the resource for a kind takes a second in a new cluster. The regular plural is
+	// right for all kinds used here.
 	gvk := object.GroupVersionKind()
 	resource, _ := meta.UnsafeGuessKindToResource(gvk)
 	client := c.Dynamic.Resource(resource)
@@ -284,7 +284,7 @@ func (c *Cluster) add(object *unstructured.Unstructured) (*unstructured.Unstruct
 	return client.Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
 }
 
-// AddPodGroups creates n groups named g0, g1 and so on, some at a time.
+// AddPodGroups creates n PodGroups named g0, g1 and so on, several at a time.
 func (c *Cluster) AddPodGroups(t TB, d Dialect, namespace string, n, minMember int) {
 	t.Helper()
 	names := make([]string, n)
@@ -316,7 +316,7 @@ func (c *Cluster) expect(kind schema.GroupKind, namespace string, object *unstru
 	}
 }
 
-// Apply creates all the objects of a YAML text.
+// Apply creates all objects in a YAML text.
 func (c *Cluster) Apply(t TB, text []byte) {
 	t.Helper()
 	for _, object := range Objects(t, text) {
@@ -324,7 +324,7 @@ func (c *Cluster) Apply(t TB, text []byte) {
 	}
 }
 
-// ApplyFile creates all the objects of a YAML file.
+// ApplyFile creates all objects in a YAML file.
 func (c *Cluster) ApplyFile(t TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -334,7 +334,7 @@ func (c *Cluster) ApplyFile(t TB, path string) {
 	c.Apply(t, text)
 }
 
-// Objects reads the objects of a YAML text.
+// Objects parses the objects in a YAML text.
 func Objects(t TB, text []byte) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured

@@ -18,18 +18,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Operator is a controller that people run beside their scheduler: it makes pods
-// of a kind of its own. It is the real program, a plain process here.
+// Operator is a controller that creates pods for a kind of its own. It is the real program, and
+// runs as a plain process here.
 type Operator struct {
 	name, version string
 	// serves are the resources of its CRDs that the scenarios use.
 	serves []schema.GroupVersionResource
-	// guarded is the label of the pods that its webhook for pods is about; empty:
-	// it runs without webhooks.
+	// guarded is the label of the pods that its webhook for pods handles; empty: it runs without
+	// webhooks.
 	guarded string
-	// silent: it has no address that could be asked whether it is ready.
+	// silent: it has no address for health checks.
 	silent bool
-	// arguments are its flags. What its Deployment would do besides: prepare before
+	// arguments are its flags. The other functions do what its Deployment would do: prepare before
 	// it starts, attend while it starts (both may be nil).
 	arguments       func(s *site) []string
 	prepare, attend func(t TB, c *Cluster, s *site)
@@ -39,16 +39,16 @@ type Operator struct {
 type site struct {
 	number         int // 1 is the first of this operator in the cluster
 	folder         string
-	namespace      string // whose objects it looks after; empty: all
+	namespace      string // the namespace of its objects; empty: all
 	health, secure int    // ports
 	config         map[string]any
 	configFile     string
-	urls           []string // of its webhooks
+	urls           []string // the URLs of its webhooks
 }
 
 // The operators, in the versions that build-tools builds.
 var (
-	// KubeRay: its webhook only validates and is off unless asked for.
+	// The webhook of KubeRay only validates, and is off by default.
 	KubeRay = Operator{name: "kuberay", version: "v1.4.2",
 		serves: []schema.GroupVersionResource{
 			{Group: "ray.io", Version: "v1", Resource: "rayclusters"},
@@ -60,7 +60,7 @@ var (
 				"--health-probe-bind-address", address(s.health), "--watch-namespace", s.namespace}
 		},
 	}
-	// JobSet and LeaderWorkerSet need their webhooks: they fill in what is not written.
+	// JobSet and LeaderWorkerSet need their webhooks, which fill in defaults.
 	JobSet = Operator{name: "jobset", version: "v0.10.1", guarded: "jobset.sigs.k8s.io/jobset-name",
 		serves:    []schema.GroupVersionResource{{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}},
 		prepare:   configured("config.jobset.x-k8s.io/v1alpha1"),
@@ -72,7 +72,7 @@ var (
 		prepare:   configured("config.lws.x-k8s.io/v1alpha1"),
 		arguments: func(s *site) []string { return []string{"--config", s.configFile} },
 	}
-	// MPIOperator has no webhooks and cannot do without leader election.
+	// MPIOperator has no webhooks and always uses leader election.
 	MPIOperator = Operator{name: "mpi-operator", version: "v0.6.0", silent: true,
 		serves: []schema.GroupVersionResource{{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"}},
 		arguments: func(s *site) []string {
@@ -84,8 +84,8 @@ var (
 				"--kube-api-qps", "100", "--kube-api-burst", "200"}
 		},
 	}
-	// TrainingOperator starts nothing before its webhooks have certificates, but
-	// they only validate: it gets the certificates, and nobody calls it.
+	// TrainingOperator does not start before its webhooks have certificates. The webhooks only
+	// validate, so it gets the certificates, but the webhooks are not registered.
 	TrainingOperator = Operator{name: "training-operator", version: "v1.8.1",
 		serves: []schema.GroupVersionResource{
 			{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"},
@@ -97,7 +97,7 @@ var (
 		arguments: func(s *site) []string {
 			return []string{"--metrics-bind-address", "0", "--health-probe-bind-address", address(s.health),
 				"--webhook-server-port", fmt.Sprint(s.secure), "--namespace", s.namespace,
-				// Both operators serve an MPIJob; its kind v1 is out of use.
+				// Both operators serve MPIJob; the kind v1 is out of use.
 				"--enable-scheme=pytorchjob", "--enable-scheme=tfjob", "--enable-scheme=xgboostjob"}
 		},
 	}
@@ -113,21 +113,21 @@ func OperatorNamed(t TB, name string) Operator {
 		}
 		names = append(names, o.name)
 	}
-	t.Fatalf("no operator is called %q: %s are", name, strings.Join(names, ", "))
+	t.Fatalf("there is no operator %q; the operators are %s", name, strings.Join(names, ", "))
 	return Operator{}
 }
 
 // OperatorOptions choose how an operator is started.
 type OperatorOptions struct {
-	// Namespace is the only one that it looks after; all by default.
+	// Namespace is the only namespace that it manages; all by default.
 	Namespace string
 	// Arguments are added to its command line, Config to its configuration file.
 	Arguments []string
 	Config    map[string]any
 }
 
-// StartOperator installs an operator's CRDs and starts it. Several processes of
-// one operator may run beside each other, each with its own namespace.
+// StartOperator installs an operator's CRDs and starts it. Several processes of one operator may
+// run at the same time, each with its own namespace.
 func (c *Cluster) StartOperator(t TB, o Operator, options OperatorOptions) *Process {
 	t.Helper()
 	path := tool(t, o.name, o.version)
@@ -155,8 +155,8 @@ func (c *Cluster) StartOperator(t TB, o Operator, options OperatorOptions) *Proc
 
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
-// waitReady waits for what can be asked: an operator without an address for its
-// health does its work whenever it comes up.
+// waitReady waits for the health check and the webhooks. It does not wait for an operator without
+// an address, which works whenever it is up.
 func (o Operator) waitReady(t TB, c *Cluster, p *Process, s *site) {
 	t.Helper()
 	if o.attend != nil {
@@ -165,18 +165,18 @@ func (o Operator) waitReady(t TB, c *Cluster, p *Process, s *site) {
 	if !o.silent {
 		p.waitReady(t, http.DefaultClient, "http://"+address(s.health)+"/readyz", time.Minute)
 	}
-	for _, url := range s.urls { // they are registered one by one after that
+	for _, url := range s.urls { // after that, they come up one by one
 		eventually(t, fmt.Sprintf("%s answers at %s", o.name, url), func() error {
 			status, _, err := get(c.Plain, url)
 			if err == nil && status == http.StatusNotFound {
-				return fmt.Errorf("nothing is there")
+				return fmt.Errorf("the webhook is not up")
 			}
 			return err
 		})
 	}
 }
 
-// installOperator installs the CRDs and waits until they are served.
+// installOperator installs the CRDs and waits until the API server serves them.
 func (c *Cluster) installOperator(t TB, o Operator, manifests string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(manifests, "*.yaml"))
@@ -198,8 +198,8 @@ func (c *Cluster) installOperator(t TB, o Operator, manifests string) {
 	}
 }
 
-// configured writes the configuration file that JobSet and LeaderWorkerSet read,
-// with certificates of the cluster's own authority.
+// configured writes the configuration file for JobSet and LeaderWorkerSet, with certificates of the
+// cluster's own authority.
 func configured(apiVersion string) func(t TB, c *Cluster, s *site) {
 	return func(t TB, c *Cluster, s *site) {
 		t.Helper()
@@ -234,12 +234,11 @@ func (c *Cluster) writeCertificates(t TB, folder string) {
 	file(t, folder, "tls.key", key)
 }
 
-// webhookManifest is what controller-gen calls the file with all webhooks.
+// webhookManifest is the name that controller-gen gives to the file with all webhooks.
 const webhookManifest = "manifests.yaml"
 
-// installWebhooks registers an operator's webhooks as they are written, but at
-// this machine's address, and for pods only where they are the operator's (its
-// own installation does the same).
+// installWebhooks registers the webhooks of an operator with this machine's address. A webhook for
+// pods gets only the operator's own pods, as in the operator's own installation.
 func (c *Cluster) installWebhooks(t TB, o Operator, s *site, manifests string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(manifests, webhookManifest))
@@ -290,15 +289,14 @@ func aboutPods(webhook map[string]any) bool {
 	return false
 }
 
-// What training-operator's Deployment mounts, and where: relative to the
-// cluster's folder, see build-tools.
+// What the Deployment of training-operator mounts, and where: relative to the cluster's folder, see
+// build-tools.
 const (
 	certificateSecret = "training-operator-webhook-cert"
 	certificateFolder = "k8s-webhook-server/serving-certs"
 )
 
-// addCertificateObjects makes the objects that training-operator keeps its
-// certificates in.
+// addCertificateObjects creates the objects in which training-operator keeps its certificates.
 func addCertificateObjects(t TB, c *Cluster, s *site) {
 	t.Helper()
 	if s.number > 1 {
@@ -320,8 +318,8 @@ func addCertificateObjects(t TB, c *Cluster, s *site) {
 	}})
 }
 
-// mountCertificates plays kubelet: it writes the Secret that training-operator
-// fills into the folder where it waits for it.
+// mountCertificates acts as kubelet: it writes the Secret that training-operator fills into the
+// folder from which training-operator reads it.
 func mountCertificates(t TB, c *Cluster, s *site) {
 	t.Helper()
 	eventually(t, "training-operator has made its certificates", func() error {

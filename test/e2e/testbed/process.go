@@ -19,19 +19,19 @@ import (
 	"time"
 )
 
-// Process is a program of the test bed, in a process group of its own, with its
-// output in a file.
+// Process is a program of the test bed. It has its own process group, and its output goes to a
+// file.
 type Process struct {
 	Name    string
 	LogFile string
 	Started time.Time
 	command *exec.Cmd
 	exited  chan struct{}
-	ending  atomic.Bool // by us
+	ending  atomic.Bool // stopped by the test bed
 }
 
-// launcher starts programs from one thread that never ends: Linux sends the
-// parent-death signal when the starting *thread* dies, not the process.
+// launcher starts programs from one thread that never ends, because Linux sends the parent-death
+// signal when the starting *thread* ends, not the process.
 var launcher = sync.OnceValue(func() chan<- func() {
 	requests := make(chan func())
 	go func() {
@@ -43,12 +43,12 @@ var launcher = sync.OnceValue(func() chan<- func() {
 	return requests
 })
 
-// startProcess runs a program until the test ends. Its log is shown when the
-// test fails.
+// startProcess runs a program until the test ends. If the test fails, the end of its log is
+// printed.
 func startProcess(t TB, folder, name string, command *exec.Cmd) *Process {
 	t.Helper()
 	logFile := filepath.Join(folder, name+".log")
-	// A program that is started again goes on in the same log.
+	// A program that is started again continues the same log.
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -79,7 +79,7 @@ func (p *Process) PID() int { return p.command.Process.Pid }
 // Exited is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Running says whether the program is still there.
+// Running says whether the program still runs.
 func (p *Process) Running() bool {
 	select {
 	case <-p.exited:
@@ -89,7 +89,7 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Kill is kill -9 of the whole process group; it returns when the program is gone.
+// Kill is kill -9 of the whole process group. It returns when the program has ended.
 func (p *Process) Kill() {
 	p.ending.Store(true)
 	if p.Running() {
@@ -98,15 +98,13 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
-// Pause stops the program where it is, until Resume: what happens meanwhile comes
-// to it all at once.
+// Pause stops the program until Resume. Everything that happens meanwhile reaches it at once.
 func (p *Process) Pause() { _ = syscall.Kill(-p.PID(), syscall.SIGSTOP) }
 
-// Resume lets a paused program go on.
+// Resume continues a paused program.
 func (p *Process) Resume() { _ = syscall.Kill(-p.PID(), syscall.SIGCONT) }
 
-// Terminate asks the program to end and returns an error unless it does so in
-// time, with status 0.
+// Terminate sends SIGTERM and returns an error unless the program ends in time, with status 0.
 func (p *Process) Terminate(limit time.Duration) error {
 	p.ending.Store(true)
 	_ = syscall.Kill(p.PID(), syscall.SIGTERM)
@@ -142,8 +140,7 @@ func tail(file string, lines int) string {
 	return string(bytes.Join(all, []byte("\n")))
 }
 
-// waitReady polls an address until it answers 200, the program ends or the time
-// is over.
+// waitReady polls an address until it answers 200, the program ends, or the time is over.
 func (p *Process) waitReady(t TB, client *http.Client, url string, limit time.Duration) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
@@ -187,8 +184,8 @@ var ports struct {
 	given map[int]bool
 }
 
-// freePort finds a port of 127.0.0.1 that nobody listens on, and never gives the
-// same one twice: clusters start beside each other.
+// freePort finds a port of 127.0.0.1 that no program listens on. It never returns the same port
+// twice, because clusters start at the same time.
 func freePort(t TB) int {
 	t.Helper()
 	ports.Lock()
@@ -212,7 +209,7 @@ func freePort(t TB) int {
 	return 0
 }
 
-// WaitLog waits until the program's output has the text.
+// WaitLog waits until the program's output contains the text.
 func (p *Process) WaitLog(t TB, text string) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s says %q", p.Name, text), func() error {

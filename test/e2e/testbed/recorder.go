@@ -18,10 +18,9 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// Recorder watches all pods and nodes from the cluster's first moment to its
-// last, and keeps when each thing happened. When the test ends it checks what
-// must hold in every test: no node is ever overcommitted and no gang is ever
-// partial.
+// Recorder watches all pods and nodes from the first moment of the cluster to the last, and stores
+// when each thing happened. At the end of the test it checks what must hold in every test: no node
+// is ever overcommitted and no gang is ever partial.
 type Recorder struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every event
@@ -31,14 +30,14 @@ type Recorder struct {
 	needed  map[string]int        // gang -> members needed
 	excused map[string]bool       // gangs that may be partial
 	shrunk  map[string]bool       // nodes that may be overcommitted
-	// Whom to ask whether a silence means something.
+	// To find out whether the schedulers still have work to do.
 	schedulers []served
 	musters    []*Muster
-	broken     error // the watch lost something
+	broken     error // set if the watch lost events
 	stopping   bool
 }
 
-// PodRecord is the life of one pod. A time that has not come is zero.
+// PodRecord is the life of one pod. A time is zero until it comes.
 type PodRecord struct {
 	Namespace, Name, UID, Gang, Node      string
 	Created, Bound, Ran, Finished, Erased time.Time
@@ -55,8 +54,8 @@ func startRecorder(t TB, kube kubernetes.Interface) *Recorder {
 		shrunk:  map[string]bool{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	// Registered after the processes' own cleanups, so it runs before them:
-	// the control plane still stands.
+	// This cleanup is registered after those of the processes, so it runs before them, when the
+	// control plane still runs.
 	t.Cleanup(func() {
 		r.settle()
 		r.mu.Lock()
@@ -76,12 +75,12 @@ func startRecorder(t TB, kube kubernetes.Interface) *Recorder {
 	return r
 }
 
-// follow lists once and then watches for ever. A watch that lost something breaks the
-// recorder, because a history with a hole proves nothing.
+// follow lists once and then watches until the end. Lost events break the recorder, because a
+// history with a gap proves nothing.
 func (r *Recorder) follow(ctx context.Context, t TB, what string,
 	list func(context.Context, metav1.ListOptions) (runtime.Object, error), start StartWatch) {
 	t.Helper()
-	// The cluster is new: there is nothing in the list but its version.
+	// The cluster is new, so the list is empty and has only a version.
 	empty, err := list(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("list %s: %v", what, err)
@@ -130,7 +129,7 @@ func (r *Recorder) update(pod *corev1.Pod, change Change) {
 		r.pods[record.UID] = record
 		r.order = append(r.order, record)
 	}
-	if record.Gang == "" { // pods are linked later to a group that is made for them
+	if record.Gang == "" { // muster links pods later to the PodGroup that it creates
 		record.Gang = change.Pod.Gang
 	}
 	record.Latest = pod
@@ -146,8 +145,7 @@ func (r *Recorder) update(pod *corev1.Pod, change Change) {
 	note(&record.Erased, change.Deleted)
 }
 
-// podState counts a pod as the scheduler does; the counting is the scheduler's
-// own code.
+// podState counts a pod with kube-scheduler's own code.
 func podState(pod *corev1.Pod) *PodState {
 	requests := resources(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 	requests[corev1.ResourcePods] = 1
@@ -169,22 +167,22 @@ func resources(list corev1.ResourceList) Resources {
 	return amounts
 }
 
-// Expect tells how many members a gang needs. Groups created through the test
-// bed are told by themselves.
+// Expect sets how many members a gang needs. For PodGroups that are created through the test bed,
+// this happens automatically.
 func (r *Recorder) Expect(gang string, needed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.needed[gang] = needed
 }
 
-// Excuse lets a gang be partial: for tests that break one on purpose.
+// Excuse allows a gang to be partial, for tests that break one on purpose.
 func (r *Recorder) Excuse(gang string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.excused[gang] = true
 }
 
-// ExcuseNode lets a node be overcommitted: for tests that take away what is used.
+// ExcuseNode allows a node to be overcommitted, for tests that remove resources in use.
 func (r *Recorder) ExcuseNode(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +192,7 @@ func (r *Recorder) ExcuseNode(name string) {
 // Which selects pods.
 type Which func(*PodRecord) bool
 
-// InGang selects the members of a group.
+// InGang selects the members of a PodGroup.
 func InGang(d Dialect, namespace, name string) Which {
 	key := d.Key(namespace, name)
 	return func(p *PodRecord) bool { return p.Gang == key }
@@ -217,8 +215,8 @@ func Named(namespace string, names ...string) Which {
 	}
 }
 
-// Pods are copies of the selected records, in the order of their first sight;
-// erased pods are left out unless they had finished.
+// Pods are copies of the selected records, in the order in which the pods appeared. It leaves out
+// deleted pods that had not finished.
 func (r *Recorder) Pods(which Which) []PodRecord {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -235,21 +233,21 @@ func (r *Recorder) selected(which Which) []PodRecord {
 	return chosen
 }
 
-// History is a copy of everything seen so far.
+// History is a copy of the history so far.
 func (r *Recorder) History() History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append(History(nil), r.history...)
 }
 
-// await blocks until the condition holds for the selected pods or the time is
-// over; it returns the pods as they are then.
+// await waits until the condition holds for the selected pods, or the time is over. It returns the
+// pods at that moment.
 func (r *Recorder) await(which Which, limit time.Duration, holds func([]PodRecord) bool) (pods []PodRecord, ok bool) {
-	// A burst of events is looked at once: looking costs the machine what is being watched.
+	// One check for a burst of events, because checks cost the machine time that the cluster needs.
 	return r.look(which, limit, 10*time.Millisecond, holds)
 }
 
-// look is await with a pause between two looks.
+// look is await() with a pause between two checks.
 func (r *Recorder) look(which Which, limit, pause time.Duration, holds func([]PodRecord) bool) (pods []PodRecord, ok bool) {
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
@@ -272,7 +270,7 @@ func (r *Recorder) look(which Which, limit, pause time.Duration, holds func([]Po
 	}
 }
 
-// partials are the gangs' partial times so far, without the excused ones.
+// partials are the partial times of all gangs so far, without the excused gangs.
 func (r *Recorder) partials() []Partial {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,8 +281,8 @@ func (r *Recorder) partials() []Partial {
 	return r.history.Partials(needed, time.Now())
 }
 
-// settle lets a commit that is under way when the test ends come to its end, so
-// that a gang which is partial after that is partial for good.
+// settle waits until a commit under way at the end of the test has ended. A gang that is partial
+// after that stays partial.
 func (r *Recorder) settle() {
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if !slices.ContainsFunc(r.partials(), func(p Partial) bool { return p.Open }) {
@@ -293,7 +291,7 @@ func (r *Recorder) settle() {
 	}
 }
 
-// check is what every test must keep.
+// check is what must hold in every test.
 func (r *Recorder) check(t TB) {
 	t.Helper()
 	history := r.History()
@@ -301,7 +299,7 @@ func (r *Recorder) check(t TB) {
 	broken, shrunk := r.broken, maps.Clone(r.shrunk)
 	r.mu.Unlock()
 	if broken != nil {
-		t.Errorf("the recorder lost its watch: %v", broken)
+		t.Errorf("the recorder lost events: %v", broken)
 	}
 	report := func(title string, lines []string) {
 		if len(lines) > 10 {

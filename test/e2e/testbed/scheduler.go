@@ -15,35 +15,35 @@ import (
 
 // SchedulerOptions choose how a kube-scheduler is started.
 type SchedulerOptions struct {
-	// Muster is the extender; without it the scheduler is the stock one.
+	// Muster is the extender; nil: the stock scheduler.
 	Muster *Muster
-	// Profiles are the scheduler names to serve. With muster, the default are those that
-	// `muster scheduler-config` prints: manifests for other schedulers run unchanged.
+	// Profiles are the names of the scheduler's profiles. With muster, the default is what
+	// `muster scheduler-config` prints, so that manifests for other schedulers run unchanged.
 	Profiles []string
-	// Through is a proxy to reach muster through.
+	// Through is a proxy between the scheduler and muster.
 	Through *VerbProxy
 	// WholeNodes registers muster with nodeCacheCapable: false.
 	WholeNodes bool
-	// Percentage is percentageOfNodesToScore; 0 leaves it to the scheduler.
+	// Percentage is percentageOfNodesToScore; 0: the scheduler's default.
 	Percentage int
-	// InitialBackoff and MaxBackoff are podInitialBackoffSeconds and
-	// podMaxBackoffSeconds; 0 leaves them to the scheduler.
+	// InitialBackoff and MaxBackoff are podInitialBackoffSeconds and podMaxBackoffSeconds; 0: the
+	// scheduler's defaults.
 	InitialBackoff, MaxBackoff int
-	// NoWait returns at once, not when it is ready.
+	// NoWait returns at once, before the scheduler is ready.
 	NoWait bool
 	// Log names the log file: "kube-scheduler" by default.
 	Log string
 }
 
-// stockConfiguration is what a scheduler without muster gets.
+// stockConfiguration is the configuration of a scheduler without muster.
 const stockConfiguration = `
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 `
 
-// StartScheduler starts a kube-scheduler of the cluster's version. With muster,
-// its configuration is the one that `muster scheduler-config` prints, so that
-// what users are told to use is what is tested.
+// StartScheduler starts a kube-scheduler of the cluster's version. With muster, it uses the
+// configuration that `muster scheduler-config` prints, so that the tests use what users are told to
+// use.
 func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 	t.Helper()
 	if options.Log == "" {
@@ -52,14 +52,14 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 	configuration := c.schedulerConfiguration(t, options)
 	p, ready := c.runScheduler(t, options.Log, profilesOf(t, configuration), append(slices.Clone(c.features),
 		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
-		"--cert-dir", c.Dir)) // for the certificate that it signs itself
+		"--cert-dir", c.Dir)) // for its self-signed certificate
 	if !options.NoWait {
 		ready()
 	}
 	return p
 }
 
-// RunScheduler starts a kube-scheduler with these arguments, on a port of its own, and waits until
+// RunScheduler starts a kube-scheduler with these arguments on a port of its own, and waits until
 // it is ready.
 func (c *Cluster) RunScheduler(t TB, log string, args ...string) *Process {
 	t.Helper()
@@ -78,7 +78,8 @@ func (c *Cluster) RunScheduler(t TB, log string, args ...string) *Process {
 	return p
 }
 
-// runScheduler also returns what waits until it is ready; names are those of its profiles.
+// runScheduler also returns a function that waits until it is ready; names are the names of its
+// profiles.
 func (c *Cluster) runScheduler(t TB, log string, names, args []string) (p *Process, ready func()) {
 	t.Helper()
 	port := freePort(t)
@@ -92,13 +93,12 @@ func (c *Cluster) runScheduler(t TB, log string, names, args []string) (p *Proce
 	}
 	return p, func() {
 		t.Helper()
-		// It signs its own certificate, which nobody needs to trust here.
+		// Its certificate is self-signed, and no client here verifies it.
 		p.waitReady(t, unverified, url+"/readyz", 30*time.Second)
 	}
 }
 
-// SchedulerKubeconfig is a kubeconfig of the cluster's kube-scheduler, with the rights that it has
-// everywhere.
+// SchedulerKubeconfig is a kubeconfig of the cluster's kube-scheduler, with its usual rights.
 func (c *Cluster) SchedulerKubeconfig(t TB) string {
 	t.Helper()
 	return writeKubeconfig(t, c.Dir, "scheduler", c.URL, schedulerUser.token, c.authority.PEM)
@@ -112,9 +112,9 @@ func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte 
 	}
 	var configuration map[string]any
 	if err := yaml.Unmarshal(text, &configuration); err != nil {
-		t.Fatalf("the scheduler configuration is no YAML: %v\n%s", err, text)
+		t.Fatalf("the scheduler configuration is not YAML: %v\n%s", err, text)
 	}
-	// What a cluster's owner adds.
+	// What the owner of a cluster may add.
 	configuration["clientConnection"] = map[string]any{
 		"kubeconfig": writeKubeconfig(t, c.Dir, options.Log, c.URL, schedulerUser.token, c.authority.PEM),
 		"qps":        5000,
@@ -140,7 +140,7 @@ func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte 
 	if options.Through != nil || options.WholeNodes {
 		extenders, _ := configuration["extenders"].([]any)
 		if len(extenders) != 1 {
-			t.Fatalf("one extender expected in\n%s", text)
+			t.Fatalf("want one extender in\n%s", text)
 		}
 		extender := extenders[0].(map[string]any)
 		if options.Through != nil {
@@ -157,7 +157,7 @@ func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte 
 	return result
 }
 
-// SchedulerConfiguration is what `muster scheduler-config` prints.
+// SchedulerConfiguration is the output of `muster scheduler-config`.
 func (m *Muster) SchedulerConfiguration(t TB, profiles ...string) []byte {
 	t.Helper()
 	args := []string{"scheduler-config", "--config", m.ConfigFile}
@@ -171,14 +171,14 @@ func (m *Muster) SchedulerConfiguration(t TB, profiles ...string) []byte {
 	return out
 }
 
-// ExtenderTimeout is how long the scheduler waits for an answer: the httpTimeout
-// that muster scheduler-config prints.
+// ExtenderTimeout is how long the scheduler waits for an answer: the httpTimeout that
+// `muster scheduler-config` prints.
 const ExtenderTimeout = 30 * time.Second
 
-// unverified takes any certificate.
+// unverified accepts any certificate.
 var unverified = &http.Client{Transport: &http.Transport{TLSClientConfig: insecureTLS()}}
 
-// profilesOf are the scheduler names that a configuration serves.
+// profilesOf are the names of the profiles in a configuration.
 func profilesOf(t TB, configuration []byte) []string {
 	t.Helper()
 	var read struct {

@@ -9,35 +9,36 @@ import (
 	"time"
 )
 
-// served is a kube-scheduler as those see it who wait until it has nothing to do.
+// served is a kube-scheduler as seen by functions that wait until it has nothing to do.
 type served struct {
 	*Process
 	url   string
-	names []string // whose pods it places
+	names []string // the schedulerName of the pods that it places
 }
 
-// serves tells the recorder of a scheduler, so that it knows when a silence means something.
+// serves registers a scheduler with the recorder, which can then tell when it has nothing left to
+// do.
 func (r *Recorder) serves(s served) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.schedulers = append(r.schedulers, s)
 }
 
-// asks tells the recorder whom to ask about members whose binding is held.
+// asks registers a muster with the recorder, which then asks it about members with held bind calls.
 func (r *Recorder) asks(m *Muster) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.musters = append(r.musters, m)
 }
 
-// NoneBound watches that none of the selected pods is bound, until every kube-scheduler has tried each
-// of them and has nothing left to do, and for at least two seconds (ten in the long run).
+// NoneBound checks that none of the selected pods is bound, until every kube-scheduler has tried
+// each of them and has nothing left to do, and for at least two seconds (ten in the long run).
 func (r *Recorder) NoneBound(t TB, which Which) {
 	t.Helper()
 	r.NoMoreBound(t, which, 0)
 }
 
-// NoMoreBound watches in the same way that no more than n of the selected pods are bound.
+// NoMoreBound checks in the same way that at most n of the selected pods are bound.
 func (r *Recorder) NoMoreBound(t TB, which Which, n int) {
 	t.Helper()
 	const look, patience = 250 * time.Millisecond, time.Minute
@@ -46,7 +47,7 @@ func (r *Recorder) NoMoreBound(t TB, which Which, n int) {
 	for {
 		pods, more := r.await(which, look, func(pods []PodRecord) bool { return count(pods, bound) > n })
 		if more {
-			t.Fatalf("%d pods are bound, %d may be:\n%s", count(pods, bound), n, describe(pods))
+			t.Fatalf("%d pods are bound, want at most %d:\n%s", count(pods, bound), n, describe(pods))
 		}
 		attempts, busy := r.work(pods)
 		if busy == "" && attempts != tried {
@@ -56,13 +57,13 @@ func (r *Recorder) NoMoreBound(t TB, which Which, n int) {
 		if waited := time.Since(begin); busy == "" && waited > silence() {
 			return
 		} else if waited > patience {
-			t.Fatalf("after %v kube-scheduler has not come to rest: %s", patience, busy)
+			t.Fatalf("after %v kube-scheduler still has work to do: %s", patience, busy)
 		}
 	}
 }
 
-// StillNone watches for ten seconds that none of the selected pods is bound: for schedulers that never
-// come to rest.
+// StillNone checks for ten seconds that none of the selected pods is bound, for schedulers that
+// always have something to do.
 func (r *Recorder) StillNone(t TB, which Which) {
 	t.Helper()
 	bound := func(p PodRecord) bool { return !p.Bound.IsZero() }
@@ -71,14 +72,14 @@ func (r *Recorder) StillNone(t TB, which Which) {
 	}
 }
 
-// Rest waits until no kube-scheduler has anything left to do, and for as long as a silence lasts.
+// Rest waits until no kube-scheduler has anything left to do, and for the time of silence().
 func (r *Recorder) Rest(t TB) {
 	t.Helper()
 	r.NoMoreBound(t, func(*PodRecord) bool { return false }, 0)
 }
 
-// work is how often the schedulers have tried a pod so far, and what they still have to do; "" is
-// nothing.
+// work is how often the schedulers have tried a pod so far, and what they still have to do ("":
+// nothing).
 func (r *Recorder) work(pods []PodRecord) (attempts float64, busy string) {
 	r.mu.Lock()
 	schedulers, musters := slices.Clone(r.schedulers), slices.Clone(r.musters)
@@ -119,8 +120,8 @@ func (s served) places(pod PodRecord) bool {
 	return slices.Contains(s.names, pod.Latest.Spec.SchedulerName)
 }
 
-// holds says whether muster holds the binding of a pod: kube-scheduler has tried it then, and has not
-// written anything about it.
+// holds says whether muster holds the bind call of a pod. kube-scheduler has then tried the pod,
+// but has written nothing to it.
 func (m *Muster) holds(pod PodRecord) bool {
 	if !m.Running() {
 		return false

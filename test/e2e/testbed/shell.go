@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Shell types commands as a person does: bash, with the real kubectl and muster on the PATH,
-// and a kubeconfig of its own, because commands may change its current namespace.
+// Shell runs commands as a person would: in bash, with the real kubectl and muster on the PATH. It
+// has its own kubeconfig, because commands may change the current namespace.
 type Shell struct {
-	Folder      string // where the next command is typed
+	Folder      string // where the next command runs
 	environment []string
 }
 
-// Shell opens one.
+// Shell opens a shell.
 func (c *Cluster) Shell(t TB, muster *Muster, folder string) *Shell {
 	t.Helper()
 	home, err := os.MkdirTemp(c.Dir, "home-")
@@ -47,16 +47,21 @@ func (c *Cluster) Shell(t TB, muster *Muster, folder string) *Shell {
 		"KUBECONFIG=" + file(t, home, "kubeconfig", kubeconfig)}}
 }
 
+// NewShell opens one for programs that the test did not start itself.
+func NewShell(folder string, environment ...string) *Shell {
+	return &Shell{Folder: folder, environment: append(os.Environ(), environment...)}
+}
+
 func (s *Shell) command(ctx context.Context, line string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "bash", "-c", line)
 	command.Dir, command.Env = s.Folder, s.environment
-	// What a pipe consists of ends together.
+	// The commands of a pipe end together.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	return command
 }
 
-// Type runs a command line and returns what a terminal would show, and its error.
+// Type runs a command line. It returns what a terminal would show, and the error.
 func (s *Shell) Type(line string) (string, error) {
 	ctx, cancel := soon()
 	defer cancel()
@@ -95,7 +100,7 @@ func (w *Watching) Write(text []byte) (int, error) {
 	return w.output.Write(text)
 }
 
-// Seen is what it has shown so far.
+// Seen is the output so far.
 func (w *Watching) Seen() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

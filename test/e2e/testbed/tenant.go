@@ -11,14 +11,14 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Tenant is a user of one namespace, with the rights that users have there: those of the role `edit`,
-// and PodGroups of all dialects.
+// Tenant is a user of one namespace with a user's usual rights there: those of the role `edit`, and
+// PodGroups of all dialects.
 type Tenant struct {
 	Clients
 	Namespace string
 }
 
-// The role `edit` is the sum of these two, made by a controller that does not run here.
+// The role `edit` is the sum of these two. The controller that adds them does not run here.
 const tenantRights = `
 {apiVersion: v1, kind: ServiceAccount, metadata: {namespace: %[1]s, name: tenant}}
 ---
@@ -49,7 +49,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: podgroups}
 subjects: [{kind: ServiceAccount, namespace: %[1]s, name: tenant}]
 `
 
-// Tenant makes a namespace and its user.
+// Tenant creates a namespace and its user.
 func (c *Cluster) Tenant(t TB, namespace string) *Tenant {
 	t.Helper()
 	c.Namespace(t, namespace)
@@ -72,7 +72,7 @@ func (x *Tenant) client(object *unstructured.Unstructured) dynamic.ResourceInter
 	return x.Dynamic.Resource(resource).Namespace(x.Namespace)
 }
 
-// Add creates an object in the tenant's namespace; the API server may refuse it.
+// Add creates an object in the tenant's namespace. The API server may refuse it.
 func (x *Tenant) Add(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	ctx, cancel := soon()
 	defer cancel()
@@ -98,7 +98,7 @@ func (x *Tenant) Delete(object *unstructured.Unstructured) error {
 	return x.client(object).Delete(ctx, object.GetName(), *metav1.NewDeleteOptions(0))
 }
 
-// DeleteAll deletes all objects of such a kind with such a label.
+// DeleteAll deletes all objects of this kind with this label.
 func (x *Tenant) DeleteAll(like *unstructured.Unstructured, selector string) error {
 	ctx, cancel := soon()
 	defer cancel()

@@ -1,8 +1,8 @@
-// Package testbed runs a real Kubernetes control plane, KWOK and muster as plain
-// processes on this machine, and watches what they do to pods.
+// Package testbed runs a real Kubernetes control plane, KWOK and muster as plain processes on this
+// machine, and watches what they do to pods.
 //
-// Everything is started for one test (or one command) and ends with it; nothing
-// is shared between clusters but the programs in build/tools.
+// Everything is started for one test (or one command) and ends with it. Clusters share only the
+// programs in build/tools and, one after the other, etcd and kube-apiserver.
 package testbed
 
 import (
@@ -24,7 +24,7 @@ type TB interface {
 	Cleanup(func())
 }
 
-// Script lets a program use the test bed: errors end it, after its cleanups.
+// Script lets a program use the test bed: an error ends the program, after its cleanups.
 type Script struct {
 	name     string
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ type Script struct {
 	cleanups []func()
 }
 
-// RunScript runs main and then its cleanups; it returns the exit status.
+// RunScript runs main and then its cleanups. It returns the exit status.
 func RunScript(name string, main func(*Script)) int {
 	s := &Script{name: name}
 	done := make(chan struct{})

@@ -8,22 +8,23 @@ import (
 // Kubernetes is a version of the whole control plane.
 type Kubernetes struct{ Minor, Version string }
 
-// The newest version, and one of three minors earlier.
+// The newest version, and one that is three minor versions older.
 var (
 	Newest  = Kubernetes{"1.36", "v1.36.3"}
 	Earlier = Kubernetes{"1.33", "v1.33.13"}
 )
 
-// Versions of the tools that do not depend on Kubernetes' version; the modules
-// below tools/ pin the same.
+// Versions of the tools that do not depend on the Kubernetes version; the modules below tools/ pin
+// the same.
 const (
 	etcdVersion = "v3.6.8"
 	kwokVersion = "v0.8.0"
 )
 
-// Tools are the programs that a cluster needs, by the names that build-tools knows.
+// Tools are the programs that a cluster needs, by the names that build-tools knows. Helm renders muster's
+// role from the chart.
 func Tools(version Kubernetes, operators ...Operator) []string {
-	names := []string{"etcd-" + etcdVersion, "kwok-" + kwokVersion, "kubectl-" + kubectlVersion}
+	names := []string{"etcd-" + etcdVersion, "kwok-" + kwokVersion, "kubectl-" + kubectlVersion, "helm-" + helmVersion}
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		names = append(names, name+"-"+version.Version)
 	}
@@ -33,7 +34,7 @@ func Tools(version Kubernetes, operators ...Operator) []string {
 	return names
 }
 
-// Root is the repository's root: the folder above test/e2e.
+// Root is the root of the repository: the folder above test/e2e.
 func Root(t TB) string {
 	t.Helper()
 	folder, err := os.Getwd()
@@ -65,9 +66,12 @@ func KubectlPath(root string) string {
 }
 
 // tool is the path of a program that build-tools made.
-func tool(t TB, name, version string) string {
+func tool(t TB, name, version string) string { t.Helper(); return ToolPath(t, name+"-"+version) }
+
+// ToolPath is the path of a program that build-tools made, by its name and version.
+func ToolPath(t TB, name string) string {
 	t.Helper()
-	path := filepath.Join(toolsFolder(Root(t)), name+"-"+version)
+	path := filepath.Join(toolsFolder(Root(t)), name)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is not built: run test/e2e/build-tools", path)
 	}
@@ -80,12 +84,11 @@ func MusterPath(t TB) string { t.Helper(); return musterBinary(t, false) }
 // MeasuredPath is the program that is measured: the release build.
 func MeasuredPath(t TB) string { t.Helper(); return musterBinary(t, true) }
 
-// Measure makes another program the one that is measured.
+// Measure selects another program to measure.
 func Measure(path string) { _ = os.Setenv("MUSTER_RELEASE_BIN", path) }
 
-// musterBinary is the program under test. Scenarios that measure take the
-// release build where MUSTER_BIN is one with sanitizers: their cost is not
-// muster's.
+// musterBinary is the program under test. Scenarios that measure use the release build if
+// MUSTER_BIN has sanitizers, because the cost of these is not muster's.
 func musterBinary(t TB, measured bool) string {
 	t.Helper()
 	path := os.Getenv("MUSTER_BIN")
@@ -96,7 +99,7 @@ func musterBinary(t TB, measured bool) string {
 		path = filepath.Join(Root(t), "build/release/muster")
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("no muster to test: %v (build it, or set MUSTER_BIN)", err)
+		t.Fatalf("muster is missing: %v (build it, or set MUSTER_BIN)", err)
 	}
 	return path
 }

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// AddUnscheduled creates n members of a gang, of one GPU each, that no scheduler takes: to the API
-// server they are as those of a gang that is placed. It returns their names.
+// AddUnscheduled creates n members of a gang with one GPU each, which no scheduler places. For the
+// API server they are like the members of a placed gang. It returns their names.
 func (c *Cluster) AddUnscheduled(t TB, namespace string, n int) []string {
 	t.Helper()
 	pods := Members(Sigs, namespace, "plain", n, GPUs(1), WithScheduler("nobody"))
@@ -22,8 +22,8 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// BindAll binds pods, with so many calls at a time: what the API server alone needs for that many
-// bindings.
+// BindAll binds pods, with this many calls at a time. Its time is what the API server alone needs
+// for this number of bindings.
 func (c *Cluster) BindAll(t TB, namespace string, names []string, parallel int, node func(int) string) {
 	t.Helper()
 	work := make(chan int)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Usage is what a program has cost so far.
+// Usage is what a program has used so far.
 type Usage struct {
 	CPU     time.Duration
 	PeakRSS int64 // bytes
 }
 
-// clockTick is USER_HZ: 100 on every Linux that matters here.
+// clockTick is USER_HZ: 100 on every Linux that is relevant here.
 const clockTick = 10 * time.Millisecond
 
 // Usage reads the program's CPU time and peak memory from /proc.
@@ -24,8 +24,8 @@ func (p *Process) Usage() Usage {
 	if err != nil {
 		return usage
 	}
-	// The name in parentheses may hold spaces: count from behind it. There,
-	// fields 11 and 12 are utime and stime.
+	// The name in parentheses may contain spaces, so count from its end. There, fields 11 and 12
+	// are utime and stime.
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) > 12 {
@@ -46,9 +46,9 @@ func (p *Process) Usage() Usage {
 	return usage
 }
 
-// WaitCalm waits until the API server is done with the work of its own start (it goes through all
-// APIs for some seconds after it is ready, and writes documents about them): what is measured with
-// two cores for everything must not have that beside it.
+// WaitCalm waits until the API server has finished the work of its own start: for some seconds
+// after it is ready, it writes documents about all APIs. With two cores for everything, that would
+// disturb a measurement.
 func (c *Cluster) WaitCalm(t TB) {
 	t.Helper()
 	const pause, busy = time.Second, 0.1
@@ -59,5 +59,5 @@ func (c *Cluster) WaitCalm(t TB) {
 			return
 		}
 	}
-	t.Logf("the API server is busy for 30 s with nothing to do")
+	t.Logf("the API server has been busy for 30 s without requests")
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,12 +23,13 @@ type VerbCall struct {
 	Offered    []string
 	Returned   []string // filter: nodes that passed
 	Node       string   // bind
+	Refusals   []string // filter: the different reasons, sorted
 	Error      string
-	Bytes      int // of muster's reply
+	Bytes      int // length of muster's reply
 	Begin, End time.Time
 }
 
-// VerbProxy stands between the scheduler and muster and writes down every call.
+// VerbProxy is a proxy between the scheduler and muster that records every call.
 type VerbProxy struct {
 	URL string
 
@@ -35,9 +38,9 @@ type VerbProxy struct {
 	hook  func(context.Context, VerbCall)
 }
 
-// Set installs what is called before a call is passed on to muster; nil passes
-// everything on at once. The function may block: the call then waits for it,
-// until the scheduler gives up, which it learns from the context.
+// Set installs a function that is called before a call is passed on to muster; nil passes calls on
+// at once. The function may block: the call then waits until the scheduler gives up, which ends the
+// context.
 func (p *VerbProxy) Set(hook func(context.Context, VerbCall)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +80,7 @@ func StartVerbProxy(t TB, m *Muster) *VerbProxy {
 			onward.Header = r.Header.Clone()
 			reply, err := transport.RoundTrip(onward)
 			if err != nil {
-				// muster is down: so it looks to the scheduler.
+				// muster is down, which is what the scheduler should see.
 				panic(http.ErrAbortHandler)
 			}
 			defer reply.Body.Close()
@@ -100,7 +103,7 @@ func StartVerbProxy(t TB, m *Muster) *VerbProxy {
 	return p
 }
 
-// Calls are the calls so far of a verb.
+// Calls are the calls of a verb so far.
 func (p *VerbProxy) Calls(verb string) []VerbCall {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,12 +116,12 @@ func (p *VerbProxy) Calls(verb string) []VerbCall {
 	return calls
 }
 
-// named is the part of a Kubernetes object that is read here.
+// named is the part of a Kubernetes object that the proxy reads.
 type named struct {
 	Metadata struct{ Name, Namespace string }
 }
 
-// nodeList is either form in which nodes travel.
+// nodeList is a list of nodes in either form of the wire format.
 type nodeList struct {
 	NodeNames *[]string
 	Nodes     *struct{ Items []named }
@@ -155,10 +158,15 @@ func (c *VerbCall) ask(question []byte) {
 func (c *VerbCall) hear(answer []byte) {
 	var said struct {
 		nodeList
-		Error string
+		FailedNodes, FailedAndUnresolvableNodes map[string]string
+		Error                                   string
 	}
 	_ = json.Unmarshal(answer, &said)
 	c.Error, c.Returned = said.Error, said.names()
+	reasons := slices.AppendSeq(slices.Collect(maps.Values(said.FailedNodes)),
+		maps.Values(said.FailedAndUnresolvableNodes))
+	slices.Sort(reasons)
+	c.Refusals = slices.Compact(reasons)
 }
 
 // serveUntilCleanup runs an HTTP server that ends with the test.

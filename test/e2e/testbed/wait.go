@@ -2,8 +2,8 @@ package testbed
 
 import "time"
 
-// patience bounds every wait for something that should happen soon. It is
-// generous, because the machine may be busy; what happens is not measured by it.
+// patience limits every wait for something that should happen soon. It is generous, because the
+// machine may be busy. It is not a measurement.
 const patience = 30 * time.Second
 
 // eventually calls f until it returns nil.
@@ -12,8 +12,8 @@ func eventually(t TB, what string, f func() error) {
 	Within(t, patience, what, f)
 }
 
-// Within calls f until it returns nil, at most that long. It is for things that
-// cannot be watched; pods are waited for with the Recorder.
+// Within calls f until it returns nil, for at most this long. It is for things that cannot be
+// watched; use the Recorder for pods.
 func Within(t TB, limit time.Duration, what string, f func() error) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
@@ -23,7 +23,7 @@ func Within(t TB, limit time.Duration, what string, f func() error) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v not yet: %s: %v", limit, what, err)
+			t.Fatalf("timed out after %v: %s: %v", limit, what, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

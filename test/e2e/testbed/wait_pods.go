@@ -13,7 +13,7 @@ func (r *Recorder) WaitBound(t TB, which Which, n int, limit time.Duration) []Po
 	return r.waitCount(t, which, n, limit, "bound", func(p PodRecord) bool { return !p.Bound.IsZero() })
 }
 
-// WaitRunning waits until n of the selected pods run or ran.
+// WaitRunning waits until n of the selected pods run or have run.
 func (r *Recorder) WaitRunning(t TB, which Which, n int, limit time.Duration) []PodRecord {
 	t.Helper()
 	return r.waitCount(t, which, n, limit, "running", func(p PodRecord) bool { return !p.Ran.IsZero() })
@@ -36,7 +36,7 @@ func (r *Recorder) waitCount(t TB, which Which, n int, limit time.Duration, stat
 	pods, ok := r.await(which, limit, func(pods []PodRecord) bool { return count(pods, has) >= n })
 	if !ok {
 		missing := slices.DeleteFunc(slices.Clone(pods), has)
-		t.Fatalf("after %v only %d of %d pods are %s; not so are:\n%s", limit, count(pods, has), n, state, describe(missing))
+		t.Fatalf("after %v only %d of %d pods are %s; the others are:\n%s", limit, count(pods, has), n, state, describe(missing))
 	}
 	return pods
 }
@@ -51,7 +51,7 @@ func count(pods []PodRecord, has func(PodRecord) bool) int {
 	return n
 }
 
-// describe is a few lines about pods for a failure message.
+// describe lists pods in a few lines, for failure messages.
 func describe(pods []PodRecord) string {
 	var text strings.Builder
 	for i, pod := range pods {
@@ -65,8 +65,8 @@ func describe(pods []PodRecord) string {
 	return text.String()
 }
 
-// Why is the message of the pod's PodScheduled condition: what `kubectl
-// describe` shows for a pod that waits.
+// Why is the message of the pod's condition PodScheduled, which `kubectl describe` shows for a
+// waiting pod.
 func Why(pod PodRecord) string {
 	for _, condition := range pod.Latest.Status.Conditions {
 		if condition.Type == "PodScheduled" && condition.Status != "True" {
@@ -76,23 +76,22 @@ func Why(pod PodRecord) string {
 	return ""
 }
 
-// AllSay waits until every one of n selected pods gives a reason that contains
-// the text.
+// AllSay waits until each of n selected pods has a reason that contains the text.
 func (r *Recorder) AllSay(t TB, which Which, n int, text string) {
 	t.Helper()
 	says := func(p PodRecord) bool { return strings.Contains(Why(p), text) }
-	// A text on pods is renewed at most every half minute: each costs the
-	// scheduler a try.
+	// muster changes the text on a pod at most every half minute, because each change costs a try
+	// of the scheduler.
 	pods, ok := r.await(which, time.Minute, func(pods []PodRecord) bool {
 		return len(pods) == n && count(pods, says) == n
 	})
 	if !ok {
-		t.Fatalf("%d of %d pods say %q:\n%s", count(pods, says), n, text, describe(pods))
+		t.Fatalf("only %d of %d pods have the reason %q:\n%s", count(pods, says), n, text, describe(pods))
 	}
 }
 
-// Together checks that the selected pods were bound within a second of each
-// other for every hundred of them, and returns how long it took.
+// Together checks that the selected pods were bound together: within a second for every hundred
+// pods. It returns how long it took.
 func (r *Recorder) Together(t TB, which Which) time.Duration {
 	t.Helper()
 	pods := r.Pods(which)
@@ -110,7 +109,7 @@ func (r *Recorder) Together(t TB, which Which) time.Duration {
 	}
 	spread := last.Sub(first)
 	if spread > allowedSpread(len(pods)) {
-		t.Errorf("%d pods were bound over %v, that is not together:\n%s", len(pods), spread, describe(pods))
+		t.Errorf("%d pods were bound over %v, which is too long:\n%s", len(pods), spread, describe(pods))
 	}
 	return spread
 }

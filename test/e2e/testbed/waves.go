@@ -10,24 +10,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Waves is a size of cluster and gangs, and in how many waves they fit: the gangs of C01, whose
-// members are created in the worst order. Hope-and-wait schedulers deadlock there.
+// Waves is a size of the gangs of C01, of their cluster, and the number of waves in which they fit.
+// The members are created in the worst order, in which schedulers that only wait for missing
+// members deadlock.
 type Waves struct {
 	Gangs, Members, GPUs int
 	Nodes, GPUsPerNode   int
 	Waves                int
-	// Work is how long each pod runs; 0 is the two seconds that other schedulers were measured with.
+	// Work is how long each pod runs; 0: two seconds, as in measurements of other schedulers.
 	Work time.Duration
 }
 
-// Waves24 is the size that other schedulers were measured with.
+// Waves24 is the size that was used to measure other schedulers.
 var Waves24 = Waves{Gangs: 24, Members: 8, GPUs: 4, Nodes: 16, GPUsPerNode: 8, Waves: 6}
 
-// WaveMode is who places the gangs, and how.
+// WaveMode is the scheduler of the gangs, and its settings.
 type WaveMode int
 
-// The modes: muster as it is by default, with gates, with the express lane; and kube-scheduler's own
-// gangs, without muster.
+// The modes: muster with its defaults, with gates, and with the express lane; and kube-scheduler's
+// native gangs without muster.
 const (
 	WavesPlain WaveMode = iota
 	WavesGated
@@ -35,17 +36,17 @@ const (
 	WavesNative
 )
 
-// PlayedWaves is one round: the makespans (of the ideal only where it was played), and as text what
-// became of each gang.
+// PlayedWaves is one round: its makespans (the ideal only if it was played), and a text about each
+// gang.
 type PlayedWaves struct {
 	Makespan, Ideal time.Duration
 	Text            string
 }
 
-// Ratio is that of the makespan to the ideal.
+// Ratio is the ratio of the makespan to the ideal.
 func (p PlayedWaves) Ratio() float64 { return p.Makespan.Seconds() / p.Ideal.Seconds() }
 
-// RunWaves is one round on a control plane of its own, where the ideal is played first.
+// RunWaves runs one round on its own control plane. The ideal is played first.
 func RunWaves(t TB, size Waves, mode WaveMode) PlayedWaves {
 	t.Helper()
 	c, m := size.start(t, mode, true)
@@ -54,7 +55,7 @@ func RunWaves(t TB, size Waves, mode WaveMode) PlayedWaves {
 	return played
 }
 
-// RunWavesAlone is a round that nothing is compared with.
+// RunWavesAlone runs a round without a comparison.
 func RunWavesAlone(t TB, size Waves, mode WaveMode) {
 	t.Helper()
 	c, m := size.start(t, mode, false)
@@ -88,7 +89,7 @@ func (c *Cluster) playGangs(t TB, m *Muster, size Waves, mode WaveMode, played *
 	played.Text = summary + "\n" + gangTimes(pods, begin)
 }
 
-// start makes the cluster of a round, with its nodes; muster is nil where it does not place the gangs.
+// start makes the cluster of a round with its nodes; muster is nil if it does not place the gangs.
 func (size Waves) start(t TB, mode WaveMode, own bool) (c *Cluster, m *Muster) {
 	t.Helper()
 	if mode == WavesNative {
@@ -115,7 +116,7 @@ func startWaves(t TB, mode WaveMode, own bool) (*Cluster, *Muster) {
 	return c, m
 }
 
-// join makes the gang's group, and its pods members of it.
+// join creates the PodGroup of the gang and links the pods to it.
 func (g wavingGang) join(t TB, c *Cluster, mode WaveMode) {
 	t.Helper()
 	ns := g.pods[0].Namespace
@@ -127,7 +128,7 @@ func (g wavingGang) join(t TB, c *Cluster, mode WaveMode) {
 	}
 	for _, pod := range g.pods {
 		switch mode {
-		case WavesGated: // as the chart's policy does it
+		case WavesGated: // as the chart's policy does
 			Gated(Gate)(pod)
 		case WavesNative:
 			pod.Labels = nil
@@ -157,7 +158,8 @@ func (size Waves) gangs(namespace string, changes ...func(*corev1.Pod)) (gangs [
 	return gangs
 }
 
-// interleaved is the worst order: the first members of all gangs, then the second ones, and so on.
+// interleaved is the worst order: the first members of all gangs, then the second members, and so
+// on.
 func interleaved(gangs []wavingGang) (pods []*corev1.Pod) {
 	for member := range gangs[0].pods {
 		for _, gang := range gangs {
@@ -167,20 +169,20 @@ func interleaved(gangs []wavingGang) (pods []*corev1.Pod) {
 	return pods
 }
 
-// playIdeal plays the gangs without a scheduler and returns the makespan: whenever there is room for the
-// next of them the test bed binds its members, all at once, in the moment in which it sees the room. So
-// what the API server and KWOK need to bind, start and end pods is in the ideal. The pods are gone after it.
+// playIdeal runs the gangs without a scheduler and returns the makespan. As soon as the test bed
+// sees room for the next gang, it binds all its members at once. So the ideal includes the time
+// that the API server and KWOK need to bind, start and end pods. At the end, the pods are deleted.
 func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
 	t.Helper()
 	const ns = "ideal"
 	c.Namespace(t, ns)
-	// Members of nothing: muster, which runs meanwhile, has nothing to say about them.
+	// The pods belong to no gang, so muster ignores them.
 	gangs := size.gangs(ns, WithScheduler("nobody"), func(pod *corev1.Pod) { pod.Labels = nil })
 	c.WaitCalm(t)
 	all := interleaved(gangs)
 	c.AddPodsInOrder(t, all...)
 
-	var free []string // a node's name for each pod that has room on it
+	var free []string // for each pod with room on a node, the name of the node
 	for i := range size.Nodes {
 		for range size.GPUsPerNode / size.GPUs {
 			free = append(free, fmt.Sprintf("gpu-%02d", i))
@@ -200,7 +202,7 @@ func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
 		})
 		if !room {
 			binds.Wait()
-			t.Fatalf("there is no room for %s/%s, or it was not seen", ns, gang.name)
+			t.Fatalf("no room was seen for %s/%s", ns, gang.name)
 		}
 		names, nodes := namesOf(gang.pods), free[:size.Members]
 		free = free[size.Members:]
@@ -214,7 +216,8 @@ func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
 	return makespan
 }
 
-// spanOf is from the creation of the last pod, or the first binding if that is earlier, to the last end.
+// spanOf is the time from the creation of the last pod, or from the first binding if that is
+// earlier, to the last end.
 func spanOf(pods []PodRecord) (begin time.Time, makespan time.Duration) {
 	var end time.Time
 	for _, pod := range pods {
@@ -233,8 +236,8 @@ func spanOf(pods []PodRecord) (begin time.Time, makespan time.Duration) {
 	return begin, end.Sub(begin)
 }
 
-// inWaves is the makespan in full waves, as long as a pod's work took here on average and as it was
-// asked for.
+// inWaves is the makespan in full waves, both by the measured average work of a pod and by the
+// configured one.
 func (size Waves) inWaves(pods []PodRecord, makespan time.Duration) string {
 	var work time.Duration
 	for _, pod := range pods {
@@ -246,7 +249,7 @@ func (size Waves) inWaves(pods []PodRecord, makespan time.Duration) string {
 		size.Waves, work.Seconds(), makespan.Seconds()/(waves*size.work()).Seconds(), size.work())
 }
 
-// gangTimes shows when each gang was bound and when it ended.
+// gangTimes lists when each gang was bound and when it ended.
 func gangTimes(pods []PodRecord, begin time.Time) string {
 	type span struct{ first, last, end time.Duration }
 	spans := map[string]*span{}

@@ -59,7 +59,8 @@ static void quantities_are_read_as_kubernetes_reads_them(void **state)
         if (quantity_parse(cases[i].text, cases[i].scale, &got, &err) < 0)
             fail_msg("%s: %s", cases[i].text, err.text);
         if (got != cases[i].want)
-            fail_msg("%s: %lld, not %lld", cases[i].text, (long long)got, (long long)cases[i].want);
+            fail_msg("%s: got %lld, want %lld", cases[i].text, (long long)got,
+                     (long long)cases[i].want);
     }
     static const char *const bad[] = {"", "x", "1 Gi", "1GiB", "--1", "1e", "1.2.3", "Gi", "1e 3"};
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -69,21 +70,39 @@ static void quantities_are_read_as_kubernetes_reads_them(void **state)
     }
 }
 
-static void quantities_are_written_for_people(void **state)
+static void an_amount_is_written_in_the_unit_of_its_resource(void **state)
 {
     (void)state;
-    cleanup_buf struct buf b = BUF_INIT;
-    quantity_format_milli(&b, 1500);
-    buf_putc(&b, ' ');
-    quantity_format_milli(&b, 2000);
-    buf_putc(&b, ' ');
-    quantity_format_bytes(&b, INT64_C(16) << 30);
-    buf_putc(&b, ' ');
-    quantity_format_bytes(&b, 1500);
-    assert_string_equal(buf_str(&b), "1500m 2 16Gi 1500");
+    static const struct {
+        const char *resource;
+        int64_t amount;
+        const char *text;
+    } cases[] = {
+        {"cpu", 1500, "1500m"},
+        {"cpu", 2000, "2"},
+        {"cpu", 0, "0"},
+        {"memory", INT64_C(16) << 30, "16Gi"},
+        {"memory", 1500, "1500"},
+        {"memory", INT64_C(64000000000), "64G"},
+        {"memory", 0, "0"},
+        {"memory", -2048, "-2Ki"},
+        {"memory", INT64_MIN, "-8192Pi"},
+        {"hugepages-2Mi", 4 << 20, "4Mi"},
+        {"ephemeral-storage", 1 << 20, "1Mi"},
+        {"storage", INT64_C(1) << 40, "1Ti"},
+        {"pods", 2048, "2048"},
+        {"nvidia.com/gpu", 1024, "1024"},
+        {"example.com/memory", 1024, "1024"},
+        {"gpu", -4, "-4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cleanup_buf struct buf b = BUF_INIT;
+        quantity_format(&b, cases[i].resource, cases[i].amount);
+        assert_string_equal(buf_str(&b), cases[i].text);
+    }
 }
 
-static void a_map_keeps_order_through_growth_and_removal(void **state)
+static void a_map_keeps_its_order_when_it_grows_and_shrinks(void **state)
 {
     (void)state;
     struct map m = MAP_INIT;
@@ -108,7 +127,7 @@ static void a_map_keeps_order_through_growth_and_removal(void **state)
     }
     assert_int_equal(n, 1333);
     assert_int_equal(map_count(&m), 666);
-    /* Added and removed for ever, it does not grow. */
+    /* The map does not grow when entries are added and removed all the time. */
     for (int i = 0; i < 100000; i++) {
         map_set(&m, "again", &values[0]);
         map_remove(&m, "again");
@@ -117,7 +136,7 @@ static void a_map_keeps_order_through_growth_and_removal(void **state)
     map_done(&m);
 }
 
-static void a_heap_gives_the_earliest_and_equals_in_order(void **state)
+static void a_heap_returns_the_earliest_first_and_equal_times_in_order(void **state)
 {
     (void)state;
     struct heap h = HEAP_INIT;
@@ -126,7 +145,7 @@ static void a_heap_gives_the_earliest_and_equals_in_order(void **state)
         heap_set(&h, &nodes[i], (i * 37) % 50);
     for (int i = 0; i < 200; i += 4)
         heap_remove(&h, &nodes[i]);
-    heap_remove(&h, &nodes[0]); /* absent: nothing happens */
+    heap_remove(&h, &nodes[0]); /* not in the heap: no effect */
     heap_set(&h, &nodes[1], 1000);
     const struct heap_node *last = NULL;
     size_t n = 0;
@@ -159,7 +178,7 @@ static void *write_letters(void *arg)
     return NULL;
 }
 
-static void a_mailbox_keeps_each_senders_order_and_loses_nothing(void **state)
+static void a_mailbox_keeps_the_order_of_each_sender_and_loses_nothing(void **state)
 {
     (void)state;
     struct err err;
@@ -185,7 +204,7 @@ static void a_mailbox_keeps_each_senders_order_and_loses_nothing(void **state)
     box = mailbox_free(box);
 }
 
-static void errors_gather_context(void **state)
+static void an_error_collects_context(void **state)
 {
     (void)state;
     struct err err;
@@ -197,11 +216,11 @@ static void errors_gather_context(void **state)
         err_wrap(&err, "a rather long context number %d", i);
     assert_true(strlen(err.text) < sizeof err.text);
     err_set(&err, ERR_INVALID, "key \"%s\"", "a\nb\x1b[1m\xff\xc3\xbc");
-    assert_string_equal(err.text, "key \"a?b?[1m?\xc3\xbc\""); /* fit to be shown */
-    assert_int_equal(err_set(NULL, ERR_IO, "nobody asks"), -1);
+    assert_string_equal(err.text, "key \"a?b?[1m?\xc3\xbc\""); /* safe to print */
+    assert_int_equal(err_set(NULL, ERR_IO, "not stored"), -1);
 }
 
-static void a_buf_grows_and_hands_over(void **state)
+static void a_buf_grows_and_gives_its_text_away(void **state)
 {
     (void)state;
     struct buf b = BUF_INIT;
@@ -218,8 +237,8 @@ static void a_buf_grows_and_hands_over(void **state)
     assert_string_equal(buf_str(&b), "");
 }
 
-/* What the child says on stderr until it ends; how it ended. */
-static int words_of_the_end(bool holds, char *words, size_t size)
+/* Stores what the child prints to stderr; returns the child's wait status. */
+static int output_of_child(bool holds, char *output, size_t size)
 {
     int fds[2], status;
     assert_int_equal(pipe(fds), 0);
@@ -232,38 +251,38 @@ static int words_of_the_end(bool holds, char *words, size_t size)
     }
     close(fds[1]);
     size_t n = 0;
-    for (ssize_t r; n < size - 1 && (r = read(fds[0], words + n, size - 1 - n)) > 0;)
+    for (ssize_t r; n < size - 1 && (r = read(fds[0], output + n, size - 1 - n)) > 0;)
         n += (size_t)r;
-    words[n] = '\0';
+    output[n] = '\0';
     close(fds[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
 }
 
-static void what_must_hold_ends_the_program_with_its_words(void **state)
+static void a_failed_must_aborts_the_program_with_a_log_line(void **state)
 {
     (void)state;
-    char words[1024];
-    int status = words_of_the_end(true, words, sizeof words);
+    char output[1024];
+    int status = output_of_child(true, output, sizeof output);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    assert_string_equal(words, "");
-    status = words_of_the_end(false, words, sizeof words);
+    assert_string_equal(output, "");
+    status = output_of_child(false, output, sizeof output);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    assert_non_null(strstr(words, " must=\"holds || child\" function=\"words_of_the_end\" "
-                                  "file=\"test_base.c\" line=\""));
+    assert_non_null(strstr(output, " must=\"holds || child\" function=\"output_of_child\" "
+                                   "file=\"test_base.c\" line=\""));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantities_are_read_as_kubernetes_reads_them),
-        cmocka_unit_test(quantities_are_written_for_people),
-        cmocka_unit_test(a_map_keeps_order_through_growth_and_removal),
-        cmocka_unit_test(a_heap_gives_the_earliest_and_equals_in_order),
-        cmocka_unit_test(a_mailbox_keeps_each_senders_order_and_loses_nothing),
-        cmocka_unit_test(errors_gather_context),
-        cmocka_unit_test(a_buf_grows_and_hands_over),
-        cmocka_unit_test(what_must_hold_ends_the_program_with_its_words),
+        cmocka_unit_test(an_amount_is_written_in_the_unit_of_its_resource),
+        cmocka_unit_test(a_map_keeps_its_order_when_it_grows_and_shrinks),
+        cmocka_unit_test(a_heap_returns_the_earliest_first_and_equal_times_in_order),
+        cmocka_unit_test(a_mailbox_keeps_the_order_of_each_sender_and_loses_nothing),
+        cmocka_unit_test(an_error_collects_context),
+        cmocka_unit_test(a_buf_grows_and_gives_its_text_away),
+        cmocka_unit_test(a_failed_must_aborts_the_program_with_a_log_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

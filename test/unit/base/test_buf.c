@@ -38,7 +38,7 @@ static void json_strings_are_escaped(void **state)
     }
 }
 
-/* What snprintf() makes of the same. */
+/* Compares buf_printf() with snprintf(). */
 #define AS_SNPRINTF(...)                                                                           \
     do {                                                                                           \
         char want[512];                                                                            \
@@ -50,7 +50,7 @@ static void json_strings_are_escaped(void **state)
         assert_int_equal(b.len, strlen(buf_str(&b)));                                              \
     } while (0)
 
-static void formats_are_those_of_the_c_library(void **state)
+static void buf_printf_formats_like_the_c_library(void **state)
 {
     (void)state;
     const char *volatile none = NULL;
@@ -69,7 +69,7 @@ static void formats_are_those_of_the_c_library(void **state)
     AS_SNPRINTF("%d %s %u %s", 1, large, 2U, large);
 }
 
-static void appending_and_stealing(void **state)
+static void a_buf_is_empty_after_its_text_is_stolen(void **state)
 {
     (void)state;
     struct buf b = BUF_INIT;
@@ -92,8 +92,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_strings_are_escaped),
-        cmocka_unit_test(formats_are_those_of_the_c_library),
-        cmocka_unit_test(appending_and_stealing),
+        cmocka_unit_test(buf_printf_formats_like_the_c_library),
+        cmocka_unit_test(a_buf_is_empty_after_its_text_is_stolen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void lengths_of_time_are_read(void **state)
+static void durations_are_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -36,7 +36,7 @@ static void lengths_of_time_are_read(void **state)
     }
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_durations_are_refused(void **state)
 {
     (void)state;
     static const char *const cases[] = {"",    "s",   "-1s", "1x",  "1m30",          "1.s",
@@ -52,7 +52,7 @@ static void nonsense_is_refused(void **state)
     }
 }
 
-static void what_is_written_reads_back(void **state)
+static void a_formatted_duration_parses_to_the_same_value(void **state)
 {
     (void)state;
     static const struct {
@@ -83,9 +83,9 @@ static void what_is_written_reads_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_of_time_are_read),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(what_is_written_reads_back),
+        cmocka_unit_test(durations_are_parsed),
+        cmocka_unit_test(invalid_durations_are_refused),
+        cmocka_unit_test(a_formatted_duration_parses_to_the_same_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

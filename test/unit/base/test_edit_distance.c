@@ -9,7 +9,7 @@
 
 #include "base/edit_distance.h"
 
-static void distances_are_those_of_levenshtein(void **state)
+static void edit_distance_is_levenshtein_distance(void **state)
 {
     (void)state;
     assert_int_equal(edit_distance("", ""), 0);
@@ -37,7 +37,7 @@ static void very_long_words_are_not_compared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_those_of_levenshtein),
+        cmocka_unit_test(edit_distance_is_levenshtein_distance),
         cmocka_unit_test(very_long_words_are_not_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static struct job *job_of(struct fair_queue_item *item)
     return CONTAINER_OF(item, struct job, item);
 }
 
-/* "a1" is of owner a: the letters of text are jobs, each of the owner of the same letter. */
+/* Each letter of `owners` is the owner of one job. Jobs are named by their index. */
 static void push_all(struct fair_queue *f, struct job *jobs, const char *owners)
 {
     for (size_t i = 0; owners[i]; i++) {
@@ -55,7 +55,7 @@ static void T16_owners_are_served_in_turn(void **state)
     fair_queue_done(&f);
 }
 
-static void T16_a_turn_may_be_of_several(void **state)
+static void T16_a_turn_may_have_several_items(void **state)
 {
     (void)state;
     struct fair_queue f;
@@ -67,7 +67,7 @@ static void T16_a_turn_may_be_of_several(void **state)
     fair_queue_done(&f);
 }
 
-static void T16_who_is_removed_or_replaced_costs_no_turn(void **state)
+static void T16_removing_or_replacing_an_item_uses_up_no_turn(void **state)
 {
     (void)state;
     struct fair_queue f;
@@ -87,7 +87,7 @@ static void T16_who_is_removed_or_replaced_costs_no_turn(void **state)
     fair_queue_done(&f);
 }
 
-static void T16_the_longest_line_gives_way(void **state)
+static void T16_the_owner_with_the_most_items_makes_room(void **state)
 {
     (void)state;
     struct fair_queue f;
@@ -109,9 +109,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T16_owners_are_served_in_turn),
-        cmocka_unit_test(T16_a_turn_may_be_of_several),
-        cmocka_unit_test(T16_who_is_removed_or_replaced_costs_no_turn),
-        cmocka_unit_test(T16_the_longest_line_gives_way),
+        cmocka_unit_test(T16_a_turn_may_have_several_items),
+        cmocka_unit_test(T16_removing_or_replacing_an_item_uses_up_no_turn),
+        cmocka_unit_test(T16_the_owner_with_the_most_items_makes_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

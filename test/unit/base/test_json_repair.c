@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * T01: whatever JSON an API server may serve, jansson reads it when it is mended, and finds all in
- * it that it would have found. jansson itself is the oracle.
+ * T01: after the repair, jansson reads any JSON that an API server may send, and finds in it all
+ * that it would have found before. jansson itself is the reference.
  */
 #include "base/json_repair.h"
 
@@ -19,14 +19,14 @@
 static const struct {
     const char *is, *becomes;
 } pieces[] = {
-    /* Integers beyond 64 bits keep their value, and their room. */
+    /* Integers beyond 64 bits keep their value and their length. */
     {"[9223372036854775807]", "[9223372036854775807]"},
     {"[9223372036854775808]", "[92233720368547758e2]"},
     {"[-9223372036854775808]", "[-9223372036854775808]"},
     {"[-9223372036854775809]", "[-92233720368547758e2]"},
     {"[18446744073709552000,1]", "[18446744073709552e3 ,1]"},
     {"{\"x\":123456789012345678901234567890}", "{\"x\":12345678901234567e13          }"},
-    /* Reals beyond a double become the largest round one. */
+    /* Reals beyond a double become the largest power of ten. */
     {"[1e309]", "[1e308]"},
     {"[-1E+400 ]", "[-1e308  ]"},
     {"[1e308,1e-400,0.0e999]", "[1e308,1e-400,0.0e999]"},
@@ -39,16 +39,16 @@ static const struct {
     {"\"\\ud83dx\\ude00\"", "\"\\ufffdx\\ufffd\""},
     {"\"\xc3\xa9\xc3(\xed\xa0\x80\"", "\"\xc3\xa9?(???\""},
     {"\"a\nb\"", "\"a?b\""},
-    /* What looks like a number inside a string is none. */
+    /* A number inside a string stays as it is. */
     {"{\"18446744073709552000\":\"1e999 [[[\"}", "{\"18446744073709552000\":\"1e999 [[[\"}"},
-    /* Cut anywhere. */
+    /* Truncated anywhere. */
     {"\"a\\u00", "\"a\\u00"},
     {"\"a\\", "\"a\\"},
     {"]]}}[1", "]]}}[1"},
     {"", ""},
 };
 
-static char *mended(const char *text, size_t len)
+static char *repaired(const char *text, size_t len)
 {
     char *copy = xmalloc(len + 1);
     memcpy(copy, text, len);
@@ -58,16 +58,16 @@ static char *mended(const char *text, size_t len)
     return copy;
 }
 
-static void T01_what_jansson_refuses_is_replaced_in_place(void **state)
+static void T01_values_that_jansson_refuses_are_replaced_in_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
-        cleanup_free char *text = mended(pieces[i].is, strlen(pieces[i].is));
+        cleanup_free char *text = repaired(pieces[i].is, strlen(pieces[i].is));
         assert_string_equal(text, pieces[i].becomes);
     }
 }
 
-/* A number of any length, in every place where a number may stand. */
+/* A number of any length, wherever a number is allowed. */
 static void T01_numbers_of_any_length_are_read(void **state)
 {
     (void)state;
@@ -98,8 +98,8 @@ static void put_many(struct buf *b, const char *text, size_t n)
         buf_puts(b, text);
 }
 
-/* Go reads up to 10,000 levels; what is beside them stays. */
-static void T01_what_is_nested_too_deep_becomes_0(void **state)
+/* Go reads up to 10,000 levels. Values outside the deep part stay. */
+static void T01_values_nested_too_deep_become_0(void **state)
 {
     (void)state;
     for (size_t depth = 1; depth < 10000; depth += depth < 70 ? 1 : 2471) {
@@ -136,7 +136,7 @@ static const char *const odd[] = {"18446744073709552000",
                                   "\"\\\\\\u0000\\\\\\\\\"",
                                   NULL};
 
-static void T01_every_document_of_an_api_server_is_read(void **state)
+static void T01_every_document_of_an_api_server_is_readable(void **state)
 {
     (void)state;
     int refused = 0;
@@ -145,13 +145,13 @@ static void T01_every_document_of_an_api_server_is_read(void **state)
         cleanup_buf struct buf b = BUF_INIT;
         docs_put(&b, 5, odd);
         json_t *before = json_loadb(b.data, b.len, JSON_DECODE_ANY, NULL);
-        cleanup_free char *text = mended(b.data, b.len);
+        cleanup_free char *text = repaired(b.data, b.len);
         json_t *json = json_loadb(text, b.len, JSON_DECODE_ANY, NULL);
         struct json_scan s = json_scan_new(text, b.len);
         if (!json || !json_scan_skip(&s, NULL) || !json_scan_end(&s))
-            fail_msg("refused: %s, from %s", text, buf_str(&b));
+            fail_msg("jansson refuses the repaired %s, made from %s", text, buf_str(&b));
         if (before)
-            assert_string_equal(text, buf_str(&b)); /* what was fine is not touched */
+            assert_string_equal(text, buf_str(&b)); /* valid JSON does not change */
         refused += !before;
         json_decref(before);
         json_decref(json);
@@ -159,7 +159,7 @@ static void T01_every_document_of_an_api_server_is_read(void **state)
     assert_true(refused > 5000);
 }
 
-static void what_jansson_takes_is_not_touched_however_odd(void **state)
+static void documents_that_jansson_accepts_do_not_change(void **state)
 {
     (void)state;
     docs_seed(2);
@@ -170,7 +170,7 @@ static void what_jansson_takes_is_not_touched_however_odd(void **state)
         for (unsigned n = docs_pick(4); n > 0; n--)
             docs_mutate(&b);
         json_t *before = json_loadb(buf_str(&b), b.len, JSON_DECODE_ANY, NULL);
-        cleanup_free char *text = mended(buf_str(&b), b.len);
+        cleanup_free char *text = repaired(buf_str(&b), b.len);
         if (before)
             assert_string_equal(text, buf_str(&b));
         taken += before != NULL;
@@ -179,8 +179,8 @@ static void what_jansson_takes_is_not_touched_however_odd(void **state)
     assert_true(taken > 5000);
 }
 
-/* Any user may put a NUL into an annotation; kube-apiserver serves it as \\u0000. */
-static void T01_a_nul_in_an_object_blinds_nobody(void **state)
+/* Any user may put a NUL into an annotation. kube-apiserver writes it as \\u0000. */
+static void T01_a_nul_in_an_object_is_replaced(void **state)
 {
     (void)state;
     char text[] = "{\"k\\u0000\":\"a\\u0000b\",\"c\":\"\\\\u0000\",\"d\":\"\\\\\\u0000\"}";
@@ -190,23 +190,23 @@ static void T01_a_nul_in_an_object_blinds_nobody(void **state)
     assert_non_null(object);
     assert_string_equal(json_string_value(json_object_get(object, "k\xef\xbf\xbd")), "a\xef\xbf\xbd"
                                                                                      "b");
-    /* An escaped backslash before "u0000" is no NUL. */
+    /* An escaped backslash before "u0000" is not a NUL. */
     assert_string_equal(json_string_value(json_object_get(object, "c")), "\\u0000");
     assert_string_equal(json_string_value(json_object_get(object, "d")), "\\\xef\xbf\xbd");
     json_decref(object);
     char cut[] = "{\"a\":\"\\";
-    json_repair_nul(cut, strlen(cut)); /* stays within its bytes */
+    json_repair_nul(cut, strlen(cut)); /* does not read past the end */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T01_what_jansson_refuses_is_replaced_in_place),
+        cmocka_unit_test(T01_values_that_jansson_refuses_are_replaced_in_place),
         cmocka_unit_test(T01_numbers_of_any_length_are_read),
-        cmocka_unit_test(T01_what_is_nested_too_deep_becomes_0),
-        cmocka_unit_test(T01_every_document_of_an_api_server_is_read),
-        cmocka_unit_test(T01_a_nul_in_an_object_blinds_nobody),
-        cmocka_unit_test(what_jansson_takes_is_not_touched_however_odd),
+        cmocka_unit_test(T01_values_nested_too_deep_become_0),
+        cmocka_unit_test(T01_every_document_of_an_api_server_is_readable),
+        cmocka_unit_test(T01_a_nul_in_an_object_is_replaced),
+        cmocka_unit_test(documents_that_jansson_accepts_do_not_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scanner against jansson as the oracle: what the one accepts the other accepts, and both read
- * the same strings; on good documents, broken ones and cut ones.
+ * Compares the scanner with jansson: both accept the same documents and read the same strings, in
+ * valid, invalid and truncated documents.
  */
 #include "base/json_scan.h"
 
@@ -22,7 +22,7 @@ static bool accepts(const char *text, size_t len)
     return json_scan_end(&s);
 }
 
-/* jansson's verdict; *known is false where the two differ by design. */
+/* jansson's result; *known is false where the two differ by design. */
 static bool oracle(const char *text, size_t len, bool *known)
 {
     json_error_t e;
@@ -36,7 +36,8 @@ static void compare(const char *text, size_t len)
 {
     bool known, good = oracle(text, len, &known);
     if (known && accepts(text, len) != good)
-        fail_msg("jansson %s: %.*s", good ? "accepts" : "refuses", (int)len, text);
+        fail_msg("jansson %s this, and the scanner does not: %.*s", good ? "accepts" : "refuses",
+                 (int)len, text);
 }
 
 static const char *const documents[] = {
@@ -135,7 +136,7 @@ static const char *const documents[] = {
     "{\"a\",1}",
 };
 
-static void agrees_with_jansson_on_examples(void **state)
+static void scanner_agrees_with_jansson_on_examples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(documents); i++)
@@ -143,7 +144,7 @@ static void agrees_with_jansson_on_examples(void **state)
             compare(documents[i], n);
 }
 
-static void agrees_on_bytes_that_are_no_text(void **state)
+static void scanner_agrees_with_jansson_on_bytes_that_are_not_text(void **state)
 {
     (void)state;
     for (int a = 0; a < 256; a++) {
@@ -159,7 +160,7 @@ static void agrees_on_bytes_that_are_no_text(void **state)
 
 /* ---- generated documents ---- */
 
-static void agrees_with_jansson_on_generated_documents(void **state)
+static void scanner_agrees_with_jansson_on_generated_documents(void **state)
 {
     (void)state;
     docs_seed(20261120);
@@ -176,10 +177,10 @@ static void agrees_with_jansson_on_generated_documents(void **state)
         else
             bad++;
     }
-    assert_true(good > 5000 && bad > 5000); /* the generator makes both kinds */
+    assert_true(good > 5000 && bad > 5000); /* the generator makes valid and invalid documents */
 }
 
-/* Walks a value with the pull functions and compares what they give with jansson's tree. */
+/* Walks a value with the pull functions and compares the results with jansson's tree. */
 static void walk(struct json_scan *s, const json_t *j)
 {
     cleanup_buf struct buf text = BUF_INIT;
@@ -213,7 +214,7 @@ static void walk(struct json_scan *s, const json_t *j)
     assert_null(s->error);
 }
 
-static void reads_what_jansson_reads(void **state)
+static void scanner_reads_the_same_values_as_jansson(void **state)
 {
     (void)state;
     docs_seed(7);
@@ -223,7 +224,7 @@ static void reads_what_jansson_reads(void **state)
         docs_put(&b, 5, NULL);
         json_t *j = json_loadb(buf_str(&b), b.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
         if (!j)
-            continue; /* a key twice */
+            continue; /* a duplicate key */
         struct json_scan s = json_scan_new(buf_str(&b), b.len);
         walk(&s, j);
         assert_true(json_scan_end(&s));
@@ -250,7 +251,7 @@ static void nesting_is_bounded(void **state)
         buf_putc(&deep, '[');
     struct json_scan s = json_scan_new(buf_str(&deep), deep.len);
     assert_false(json_scan_skip(&s, NULL));
-    assert_string_equal(s.error, "nested deeper than 64");
+    assert_string_equal(s.error, "nested deeper than 64 levels");
     assert_int_equal(s.at, 64);
 }
 
@@ -272,7 +273,7 @@ static void spans_are_exact(void **state)
     assert_true(json_scan_end(&s));
 }
 
-static void errors_stay_where_they_were(void **state)
+static void the_first_error_is_kept(void **state)
 {
     (void)state;
     const char *text = "{\"a\": x}";
@@ -294,7 +295,7 @@ static void errors_stay_where_they_were(void **state)
     assert_int_equal(s.at, 6);
 }
 
-static void integers_are_whole_and_fit(void **state)
+static void only_whole_numbers_of_64_bits_are_integers(void **state)
 {
     (void)state;
     static const struct {
@@ -322,14 +323,14 @@ static void integers_are_whole_and_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_jansson_on_examples),
-        cmocka_unit_test(agrees_on_bytes_that_are_no_text),
-        cmocka_unit_test(agrees_with_jansson_on_generated_documents),
-        cmocka_unit_test(reads_what_jansson_reads),
+        cmocka_unit_test(scanner_agrees_with_jansson_on_examples),
+        cmocka_unit_test(scanner_agrees_with_jansson_on_bytes_that_are_not_text),
+        cmocka_unit_test(scanner_agrees_with_jansson_on_generated_documents),
+        cmocka_unit_test(scanner_reads_the_same_values_as_jansson),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(spans_are_exact),
-        cmocka_unit_test(errors_stay_where_they_were),
-        cmocka_unit_test(integers_are_whole_and_fit),
+        cmocka_unit_test(the_first_error_is_kept),
+        cmocka_unit_test(only_whole_numbers_of_64_bits_are_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

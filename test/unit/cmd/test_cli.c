@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program as people call it: what it prints and how it ends. argv[1] is the program.
+ * Runs the program and checks its output and its exit code. argv[1] is the program.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -20,10 +20,10 @@
 
 static const char *program;
 
-/* Runs the program with these words (as a shell reads them); stdout and stderr go to *out. */
-static int muster(const char *words, struct buf *out)
+/* Runs the program with these arguments, split by a shell; stdout and stderr go to *out. */
+static int muster(const char *args, struct buf *out)
 {
-    cleanup_free char *line = xasprintf("%s %s 2>&1", program, words);
+    cleanup_free char *line = xasprintf("%s %s 2>&1", program, args);
     buf_clear(out);
     FILE *f = popen(line, "re");
     assert_non_null(f);
@@ -36,93 +36,105 @@ static int muster(const char *words, struct buf *out)
 }
 
 static const struct {
-    const char *words;
+    const char *args;
     int status;
-    const char *says;
+    const char *output;
 } cases[] = {
     {"", 2, "Commands:"},
     {"help", 0, "scheduler-config"},
     {"--help", 0, "Commands:"},
     {"help get", 0, "Usage: muster get "},
-    {"bogus", 2, "there is no command \"bogus\""},
+    {"bogus", 2, "unknown command \"bogus\""},
     {"version", 0, "muster "},
     {"--version", 0, "muster "},
-    {"version x", 2, "muster version: \"x\" is too much"},
+    {"version x", 2, "muster version: unexpected argument \"x\""},
     {"serve --help", 0, "--hold-seconds"},
-    {"serve --bogus", 2, "muster serve: there is no flag --bogus"},
+    {"serve --bogus", 2, "muster serve: unknown or ambiguous flag --bogus"},
     {"serve --hold-seconds", 2, "--hold-seconds needs a value"},
-    {"serve extra", 2, "\"extra\" is too much"},
+    {"serve extra", 2, "unexpected argument \"extra\""},
     {"serve --hold-seconds 26", 2, "--hold-seconds: holdSeconds: 26 is too long"},
     {"serve --config /nowhere.yaml", 2, "/nowhere.yaml: cannot be opened"},
-    {"serve --cluster a --kubeconfig b", 2, "exclude each other"},
+    {"serve --cluster a --kubeconfig b", 2, "--cluster conflicts with a kubeconfig"},
     {"serve --cluster /nowhere.yaml --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0", 1,
      "/nowhere.yaml"},
     {"serve --record /dev/null --cluster examples/six-of-eight.yaml --listen 127.0.0.1:0 "
      "--ops-listen 127.0.0.1:0",
-     1, "--record: /dev/null is no file"},
+     1, "--record: /dev/null is not a regular file"},
     {"serve --record x --record-limit much", 2, "--record-limit: "},
     {"replay", 2, "name one recording"},
     {"replay a b", 2, "name one recording"},
     {"replay --output xml a", 2, "--output is \"xml\": write text or json"},
-    {"replay --timeline --output json a", 2, "--timeline is text"},
+    {"replay --timeline --output json a", 2, "--timeline prints text"},
     {"replay /nowhere.jsonl", 1, "/nowhere.jsonl: cannot be opened"},
-    {"replay examples/six-of-eight.yaml", 1, "examples/six-of-eight.yaml: line 1 is no JSON"},
+    {"replay examples/six-of-eight.yaml", 1, "examples/six-of-eight.yaml: line 1 is not JSON"},
     {"check", 0, "ok"},
-    {"check --on-failed-commit evict", 0, "note: onFailedCommit: evict: members"},
-    {"check --strict-order maybe", 1, "--strict-order: strictOrder: \"maybe\" is neither"},
-    {"check --max-holds x", 1, "--max-holds: maxHolds: \"x\" is no whole number"},
+    {"check --on-failed-commit evict", 0, "note: onFailedCommit: evict: muster evicts members"},
+    {"check --strict-order maybe", 1,
+     "--strict-order: strictOrder: \"maybe\" is not a valid value"},
+    {"check --max-holds x", 1, "--max-holds: maxHolds: \"x\" is not a whole number"},
     {"check --scheduler-config /nowhere.yaml", 1, "/nowhere.yaml: error: cannot be opened"},
+    {"check -f", 2, "-f needs a value"},
+    {"check -f examples/train.yaml examples/two-gangs.yaml", 2,
+     "unexpected argument \"examples/two-gangs.yaml\": write -f before each file"},
+    {"check -f examples/train.yaml --config x", 2, "unknown or ambiguous flag --config"},
+    {"check -o xml -f examples/train.yaml", 2, "-o xml: write text or json"},
+    {"check -f /nowhere.yaml", 1, "check: /nowhere.yaml cannot be opened"},
+    {"check -f /", 1, "check: / cannot be read"},
+    {"check -f /dev/zero", 1, "/dev/zero: more than 256 KiB of manifests"},
+    {"check --server 127.0.0.1:1 --filename=examples/train.yaml", 1,
+     "check that muster is running"},
+    {"check -h -f examples/train.yaml", 0, "Exit codes: 0 all gangs fit now"},
     {"scheduler-config --profile a-b", 0, "- schedulerName: \"a-b\""},
     {"scheduler-config --listen 127.0.0.1:1234", 0, "urlPrefix: http://127.0.0.1:1234/scheduler\n"},
-    {"scheduler-config --profile A", 2, "profile \"A\" is no scheduler name"},
-    {"ungate", 2, "which pods: write --all, or --namespace NS"},
-    {"ungate --all --namespace ns", 2, "--all is every namespace"},
-    {"ungate -n ns -A", 2, "--all is every namespace"},
-    {"get", 2, "say what to show: gangs, nodes or events"},
-    {"get pods", 2, "say what to show: gangs, nodes or events"},
+    {"scheduler-config --profile A", 2, "profile \"A\" is not a valid schedulerName"},
+    {"ungate", 2, "no pods are selected: write --all, or --namespace NS"},
+    {"ungate --all --namespace ns", 2, "--all conflicts with --namespace"},
+    {"ungate -n ns -A", 2, "--all conflicts with --namespace"},
+    {"get", 2, "name what to show: gangs, nodes, queues or events"},
+    {"get pods", 2, "name what to show: gangs, nodes, queues or events"},
     {"explain", 2, "name one gang, as NAMESPACE/NAME"},
     {"explain a/b c/d", 2, "name one gang"},
     {"explain -o wide a/b", 2, "-o wide: write text or json"},
-    {"explain a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
-    {"explain --server 127.0.0.1:1 a/b", 1, "is muster running"},
+    {"explain a", 1, "\"a\" is not the name of a gang: write NAMESPACE/NAME"},
+    {"explain --server 127.0.0.1:1 a/b", 1, "check that muster is running"},
     {"explain --server http://127.0.0.1:1/ a/b", 1, "explain: http://127.0.0.1:1/api/v1/"},
     {"explain --server https://127.0.0.1:1 a/b", 1,
-     "--server https://127.0.0.1:1: muster has no TLS: write http://ADDR:PORT"},
-    {"get gangs a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
-    {"get gangs a/b c", 2, "say what to show: gangs, nodes or events"},
-    {"get nodes a/b", 2, "\"a/b\" is too much"},
+     "--server https://127.0.0.1:1: muster does not serve TLS: write http://ADDR:PORT"},
+    {"get gangs a", 1, "\"a\" is not the name of a gang: write NAMESPACE/NAME"},
+    {"get gangs a/b c", 2, "name what to show: gangs, nodes, queues or events"},
+    {"get nodes a/b", 2, "unexpected argument \"a/b\""},
     {"get gangs -o yaml", 2, "-o yaml: write wide or json"},
     {"get gangs -n", 2, "-n needs a value"},
-    {"get gangs -z", 2, "there is no flag -z"},
-    {"get gangs --server 127.0.0.1:1", 1, "is muster running"},
+    {"get gangs -z", 2, "unknown flag -z"},
+    {"get gangs --server 127.0.0.1:1", 1, "check that muster is running"},
     {"get gangs --server http://127.0.0.1:1", 1, "get: http://127.0.0.1:1/api/v1/gangs: "},
     {"get gangs --server HTTP://[::1]:1/", 1, "get: http://[::1]:1/api/v1/gangs: "},
     {"get gangs --server http://127.0.0.1:1/api", 1,
-     "--server http://127.0.0.1:1/api: is no address: write http://ADDR:PORT or ADDR:PORT"},
-    {"get gangs --server 127.0.0.1:1/api", 1, "--server 127.0.0.1:1/api: is no address"},
-    {"get gangs --server ftp://127.0.0.1:1", 1, "--server ftp://127.0.0.1:1: is no address"},
-    {"get gangs --server http://", 1, "--server http://: is no address"},
+     "--server http://127.0.0.1:1/api is not an address: write http://ADDR:PORT or ADDR:PORT"},
+    {"get gangs --server 127.0.0.1:1/api", 1, "--server 127.0.0.1:1/api is not an address"},
+    {"get gangs --server ftp://127.0.0.1:1", 1, "--server ftp://127.0.0.1:1 is not an address"},
+    {"get gangs --server http://", 1, "--server http:// is not an address"},
 };
 
-static void commands_say_what_is_wrong_and_end_accordingly(void **state)
+static void commands_name_the_mistake_and_set_the_exit_code(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_buf struct buf out = BUF_INIT;
-        int status = muster(cases[i].words, &out);
-        if (status != cases[i].status || !strstr(buf_str(&out), cases[i].says))
-            fail_msg("muster %s: exit %d: %s", cases[i].words, status, buf_str(&out));
+        int status = muster(cases[i].args, &out);
+        if (status != cases[i].status || !strstr(buf_str(&out), cases[i].output))
+            fail_msg("muster %s: exit %d: %s", cases[i].args, status, buf_str(&out));
     }
 }
 
-static void what_scheduler_config_prints_check_accepts(void **state)
+static void check_accepts_the_output_of_scheduler_config(void **state)
 {
     (void)state;
     cleanup_buf struct buf out = BUF_INIT;
     assert_int_equal(muster("scheduler-config --profile x --profile y", &out), 0);
     cleanup_file char *path = file_make(buf_str(&out));
-    cleanup_free char *words = xasprintf("check --scheduler-config %s", path);
-    assert_int_equal(muster(words, &out), 0);
+    cleanup_free char *args = xasprintf("check --scheduler-config %s", path);
+    assert_int_equal(muster(args, &out), 0);
     assert_string_equal(buf_str(&out), "ok\n");
     cleanup_free char *longer = xasprintf("check --hold-seconds 25 --http-timeout-seconds 40 "
                                           "--scheduler-config %s",
@@ -135,8 +147,8 @@ static void what_scheduler_config_prints_check_accepts(void **state)
     assert_non_null(strstr(buf_str(&out), "error: httpTimeout"));
 }
 
-/* A warning that stands above it in the report is not what is in the way. */
-static void serve_says_what_keeps_express_from_starting(void **state)
+/* The message names the first error, even if the report has a warning before it. */
+static void serve_names_what_prevents_the_express_lane(void **state)
 {
     (void)state;
     cleanup_file char *scheduler =
@@ -151,9 +163,9 @@ static void serve_says_what_keeps_express_from_starting(void **state)
     cleanup_free char *settings =
         xasprintf("expressLane: true\nkubeSchedulerConfig: %s\n", scheduler);
     cleanup_file char *config = file_make(settings);
-    cleanup_free char *words = xasprintf("serve --config %s", config);
+    cleanup_free char *args = xasprintf("serve --config %s", config);
     cleanup_buf struct buf out = BUF_INIT;
-    assert_int_equal(muster(words, &out), 1);
+    assert_int_equal(muster(args, &out), 1);
     if (!strstr(buf_str(&out), "expressLane: plugins.filter") || strstr(buf_str(&out), "warning: "))
         fail_msg("%s", buf_str(&out));
 }
@@ -174,19 +186,19 @@ static void address_behind(const char *log, const char *key, char out[static 64]
     snprintf(out, 64, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-/* Starts `muster serve` on a built-in cluster and free ports, with these words too (NULL at the
- * end), and waits until it listens. */
+/* Starts `muster serve` on a built-in cluster and free ports, and waits until it listens. `more`:
+ * further arguments, NULL at the end. */
 static void serve_with(struct serving *s, const char *scenario, const char *const *more)
 {
     const char *argv[24] = {program,    "serve",       "--cluster",    scenario,
                             "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"};
-    int pipe_fds[2], words = 8;
+    int pipe_fds[2], args = 8;
     while (*more)
-        argv[words++] = *more++;
+        argv[args++] = *more++;
     assert_int_equal(pipe(pipe_fds), 0);
     s->pid = fork();
     if (s->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves it running */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* ends the server if the test fails */
         dup2(pipe_fds[1], STDERR_FILENO);
         close(pipe_fds[0]);
         close(pipe_fds[1]);
@@ -221,28 +233,28 @@ static int end(struct serving *s, int signal_number)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* Waits until `muster WORDS` prints what it should. */
-static void wait_until(const char *words, const char *says)
+/* Waits until `muster ARGS` prints the text. */
+static void wait_until(const char *args, const char *output)
 {
     cleanup_buf struct buf out = BUF_INIT;
     for (int try = 0; try < 500; try++) {
-        muster(words, &out);
-        if (strstr(buf_str(&out), says))
+        muster(args, &out);
+        if (strstr(buf_str(&out), output))
             return;
         usleep(20000);
     }
-    fail_msg("muster %s does not say \"%s\": %s", words, says, buf_str(&out));
+    fail_msg("muster %s does not print \"%s\": %s", args, output, buf_str(&out));
 }
 
-static void expect(const char *words, int status, const char *says)
+static void expect(const char *args, int status, const char *output)
 {
     cleanup_buf struct buf out = BUF_INIT;
-    int is = muster(words, &out);
-    if (is != status || !strstr(buf_str(&out), says))
-        fail_msg("muster %s: exit %d: %s", words, is, buf_str(&out));
+    int is = muster(args, &out);
+    if (is != status || !strstr(buf_str(&out), output))
+        fail_msg("muster %s: exit %d: %s", args, is, buf_str(&out));
 }
 
-/* Of test/sim/waiting.yaml. */
+/* Checks the outputs about the gang of test/sim/waiting.yaml. */
 static void one_gang_is_shown(const char *ops)
 {
     cleanup_free char *one = xasprintf("get gangs ml/training-job-pg --server %s", ops);
@@ -255,8 +267,8 @@ static void one_gang_is_shown(const char *ops)
     expect(one, 0, "   Waiting   ");
     expect(json, 0, "\"name\":\"training-job-pg\"");
     expect(unknown, 1,
-           "there is no gang ml/training-job-gp; in that namespace there are training-job-pg\n");
-    expect(elsewhere, 1, "there is no gang lm/training-job-pg, and none in that namespace");
+           "there is no gang ml/training-job-gp; gangs in its namespace: training-job-pg\n");
+    expect(elsewhere, 1, "there is no gang lm/training-job-pg, and no gang in its namespace");
     expect(events, 0, "NotEnoughResources");
     expect(of_one, 0, "\"to\":\"Waiting\"");
     expect(of_none, 0, "No events found.\n");
@@ -264,11 +276,11 @@ static void one_gang_is_shown(const char *ops)
     cleanup_free char *explain_json =
         xasprintf("explain ml/training-job-pg -o json --server %s", ops);
     cleanup_free char *explain_unknown = xasprintf("explain ml/training-job --server %s", ops);
-    static const char *const told[] = {
+    static const char *const lines[] = {
         "ml/training-job-pg is Waiting: 8 members needed, room for 6 (2 short of nvidia.com/gpu)\n"
         "would help: 2 more nvidia.com/gpu on any of 3 nodes",
-        "\nmembers     8 exist, 8 needed, 0 bound, 0 at bind, 0 with a place\n",
-        "\nin order    1 of 1 that wait, priority 0\n",
+        "\nmembers     8 exist, 8 needed, 0 bound, 0 at bind, 0 with a slot\n",
+        "\nin order    1 of 1 waiting gangs, priority 0\n",
         "MEMBERS   SUCH AS          NODES   PASS RULES   BIG ENOUGH   HAVE ROOM   FIT NOW   SHORT "
         "OF\n"
         "8         training-job-0   3       3            3            3           6         "
@@ -276,12 +288,12 @@ static void one_gang_is_shown(const char *ops)
         "\ntraining-job-7   Unscheduled   Pending\n",
         "   Waiting      NotEnoughResources   8 members needed, room for 6",
     };
-    for (size_t i = 0; i < ARRAY_SIZE(told); i++)
-        expect(explain, 0, told[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+        expect(explain, 0, lines[i]);
     expect(explain_json, 0,
            "\"shortage\":{\"resource\":\"nvidia.com/gpu\",\"perMember\":1,\"free\":6,");
     expect(explain_unknown, 1,
-           "there is no gang ml/training-job; in that namespace there are "
+           "there is no gang ml/training-job; gangs in its namespace: "
            "training-job-pg\n");
 }
 
@@ -312,7 +324,7 @@ static void serve_shows_itself_and_ends_on_signals(void **state)
         assert_int_equal(muster(nodes, &out), 0);
         assert_non_null(strstr(buf_str(&out), "nvidia.com/gpu=0/2"));
         one_gang_is_shown(s.ops);
-        kill(s.pid, SIGHUP); /* no meaning, no harm */
+        kill(s.pid, SIGHUP); /* is ignored */
         cleanup_reply struct client_reply r;
         client_ask(s.ops, "GET", "/livez", NULL, &r);
         assert_int_equal(r.status, 200);
@@ -320,7 +332,7 @@ static void serve_shows_itself_and_ends_on_signals(void **state)
     }
 }
 
-static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
+static void a_bind_without_filter_is_refused_and_a_port_in_use_is_named(void **state)
 {
     (void)state;
     struct serving s;
@@ -332,14 +344,14 @@ static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
                &r);
     assert_int_equal(r.status, 200);
     assert_null(strstr(buf_str(&r.body), "\"Error\":\"\""));
-    cleanup_free char *words = xasprintf(
+    cleanup_free char *args = xasprintf(
         "serve --cluster examples/six-of-eight.yaml --listen %s --ops-listen 127.0.0.1:0", s.verbs);
-    assert_int_equal(muster(words, &out), 1);
+    assert_int_equal(muster(args, &out), 1);
     assert_non_null(strstr(buf_str(&out), "Address already in use"));
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
-static void explain_tells_of_parts_holders_and_kept_capacity(void **state)
+static void explain_shows_parts_holders_and_kept_capacity(void **state)
 {
     (void)state;
     struct serving s;
@@ -353,24 +365,24 @@ static void explain_tells_of_parts_holders_and_kept_capacity(void **state)
     serve_with(&s, "test/sim/kept.yaml", flags);
     cleanup_free char *family = xasprintf("explain ml/family --server %s", s.ops);
     cleanup_free char *late = xasprintf("explain ml/late --server %s", s.ops);
-    wait_until(late, "capacity    is kept for gang ml/family, which has waited longer\n");
+    wait_until(late, "capacity    is kept for gang ml/family\n");
     expect(late, 0, "kept for another gang\n");
-    expect(family, 0, "capacity    is kept for it: it has waited longer than others\n");
+    expect(family, 0, "capacity    is kept for this gang\n");
     expect(family, 0,
            "ml/family   2        2       0         0         0       2 of 2\n"
            "  leader    1        1       0         0         0\n"
            "  worker    1        1       0         0         0\n");
     expect(family, 0,
-           "Who has nvidia.com/gpu on nodes that pass\n"
+           "Largest users of nvidia.com/gpu on nodes that pass the rules\n"
            "AMOUNT   PODS   WHO             IF IT ENDED\n"
            "1        1      pod ml/single   the gang fits\n");
     expect(family, 0, "would fit:  with 1 more node like gpu-0\n");
     wait_until(family, "ml/family is BackedOff: ");
-    expect(family, 0, "attempt     1 has failed, the next in ");
+    expect(family, 0, "attempt     1 has failed; the next one begins in ");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
-/* A gang that no node has room for, whose members have long rules, on many nodes. */
+/* Many nodes, and a gang with long rules that fits on none of them. */
 static void put_long_rules(struct buf *out)
 {
     buf_puts(out, "nodes:\n"
@@ -394,7 +406,7 @@ static void put_long_rules(struct buf *out)
     buf_puts(out, "      ]}]}}}\n");
 }
 
-static void T10_explain_says_that_it_counted_on_some_nodes_only(void **state)
+static void T10_explain_shows_that_it_counted_on_some_nodes_only(void **state)
 {
     (void)state;
     struct serving s;
@@ -402,10 +414,10 @@ static void T10_explain_says_that_it_counted_on_some_nodes_only(void **state)
     put_long_rules(&text);
     cleanup_file char *path = file_make(buf_str(&text));
     serve(&s, path);
-    cleanup_free char *words = xasprintf("explain ml/g --server %s", s.ops);
+    cleanup_free char *args = xasprintf("explain ml/g --server %s", s.ops);
     cleanup_free char *json = xasprintf("explain ml/g -o json --server %s", s.ops);
-    wait_until(words, "ml/g is Waiting: ");
-    expect(words, 0, "… counted on some nodes only, see NODES: ");
+    wait_until(args, "ml/g is Waiting: ");
+    expect(args, 0, "… counted on some nodes only (NODES), because ");
     expect(json, 0, "\"fitNow\":0,\"partial\":true,\"shortage\":{");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
@@ -415,10 +427,10 @@ static void replay_finds_the_change(const char *path, const char *from, const ch
     cleanup_buf struct buf out = BUF_INIT;
     cleanup_file char *other = file_make("");
     cleanup_free char *change = xasprintf("sed 's/%s/%s/' %s >%s", from, to, path, other);
-    cleanup_free char *words = xasprintf("replay %s", other);
+    cleanup_free char *args = xasprintf("replay %s", other);
     cleanup_free char *json = xasprintf("replay --output json %s", other);
     assert_int_equal(system(change), 0);
-    expect(words, 1, "DIFFERENT in step ");
+    expect(args, 1, "DIFFERENT in step ");
     expect(json, 1, "\"same\": false");
 }
 
@@ -430,7 +442,7 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
     serve_with(&s, "examples/two-gangs.yaml", (const char *const[]){"--record", path, NULL});
     cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
     wait_until(gangs, "Scheduled");
-    /* Calls over HTTP among those of the built-in cluster's own scheduler. */
+    /* Calls over HTTP between those of the built-in cluster's scheduler. */
     for (int i = 0; i < 3; i++) {
         cleanup_reply struct client_reply r;
         client_ask(
@@ -445,14 +457,77 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
                    &bound);
     }
     assert_int_equal(end(&s, SIGTERM), 0);
-    cleanup_free char *words = xasprintf("replay --check %s", path);
+    cleanup_free char *args = xasprintf("replay --check %s", path);
     cleanup_free char *json = xasprintf("replay --output json %s", path);
     cleanup_free char *timeline = xasprintf("replay --timeline %s", path);
-    expect(words, 0, "the same decisions\n");
+    expect(args, 0, "the same decisions\n");
     expect(json, 0, "\"end\": \"stopped\"");
     expect(timeline, 0, " scheduled: ");
     replay_finds_the_change(path, "\"do\":\"bind\"", "\"do\":\"evict\"");
     replay_finds_the_change(path, "\"nvidia.com\\/gpu\",[0-9]*", "\"nvidia.com\\/gpu\",1");
+}
+
+/* Runs `muster check -f` on the text. */
+static void checked(const char *ops, const char *manifests, int status, const char *output)
+{
+    cleanup_file char *path = file_make(manifests);
+    cleanup_free char *args = xasprintf("check -f %s -n ml --server %s", path, ops);
+    expect(args, status, output);
+}
+
+#define JOB(PODS, MORE)                                                                            \
+    "apiVersion: batch/v1\n"                                                                       \
+    "kind: Job\n"                                                                                  \
+    "metadata: {name: train}\n"                                                                    \
+    "spec:\n"                                                                                      \
+    "  parallelism: " PODS "\n"                                                                    \
+    "  template:\n"                                                                                \
+    "    metadata: {annotations: {pod-group-name: train}}\n"                                       \
+    "    spec:\n"                                                                                  \
+    "      restartPolicy: Never\n" MORE                                                            \
+    "      containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]\n"
+#define GANG(MINIMUM)                                                                              \
+    "---\n"                                                                                        \
+    "{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: train},"            \
+    " spec: {minMember: " MINIMUM "}}\n"
+
+static void check_says_what_would_happen_to_manifests(void **state)
+{
+    (void)state;
+    struct serving s;
+    cleanup_file char *cluster =
+        file_make("nodes:\n- {name: n, count: 3, allocatable: {cpu: 64, nvidia.com/gpu: 2}}\n");
+    serve(&s, cluster);
+    checked(s.ops, JOB("5", "") GANG("4"), 0,
+            "gang ml/train fits now: 5 of 5 pods get a node, 4 are needed\n"
+            "nodes       n-0 (2), n-1 (2), n-2 (1)\n");
+    checked(s.ops, JOB("8", "") GANG("8"), 3,
+            "gang ml/train does not fit now: 8 members needed, room for 6 (2 short of "
+            "nvidia.com/gpu)\n");
+    checked(s.ops, JOB("8", "") GANG("8"), 3,
+            "\nwould fit   with a minimum of 6 members\nwould fit   with 1 more node like n-0\n"
+            "in order    1st of the gangs that wait\n");
+    checked(s.ops, JOB("5", "") GANG("6"), 3,
+            " does not fit now: 5 of 6 members exist\nwould fit   with a minimum of 5 members\n");
+    checked(s.ops, JOB("5", "      nodeSelector: [a]\n") GANG("4"), 1,
+            "gang ml/train is invalid: pod ml/train-0: spec: nodeSelector is a list");
+    checked(s.ops, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n-0}}", 1,
+            "error: Pod ml/p: spec.nodeName is set");
+    checked(s.ops, "kind: Pod\nmetadata: [\n", 1, "check: manifest:3: while parsing");
+    checked(s.ops, "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n" GANG("1"), 3,
+            "not checked: Secret x\n");
+    cleanup_free char *json =
+        xasprintf("check -f examples/train.yaml -o json --server http://%s", s.ops);
+    expect(json, 3, "\"smallerMinimum\":6,");
+    cleanup_free char *input =
+        xasprintf("check --filename - --server %s <examples/train.yaml", s.ops);
+    expect(input, 3, "gang default/train does not fit now: ");
+    cleanup_free char *twice =
+        xasprintf("check -f - -f /dev/null --server %s <examples/train.yaml", s.ops);
+    expect(twice, 3, "gang default/train does not fit now: ");
+    cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
+    expect(gangs, 0, "No gangs found.\n");
+    assert_int_equal(end(&s, SIGTERM), 0);
 }
 
 static void metrics_say(const struct serving *s, const char *line)
@@ -460,7 +535,7 @@ static void metrics_say(const struct serving *s, const char *line)
     cleanup_reply struct client_reply r;
     client_ask(s->ops, "GET", "/metrics", NULL, &r);
     if (!strstr(buf_str(&r.body), line))
-        fail_msg("the metrics do not say: %s", line);
+        fail_msg("the metrics do not contain: %s", line);
 }
 
 static void P03_the_lane_on_a_built_in_cluster(void **state)
@@ -488,15 +563,16 @@ int main(int argc, char **argv)
         return 1;
     program = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_say_what_is_wrong_and_end_accordingly),
-        cmocka_unit_test(what_scheduler_config_prints_check_accepts),
-        cmocka_unit_test(serve_says_what_keeps_express_from_starting),
+        cmocka_unit_test(commands_name_the_mistake_and_set_the_exit_code),
+        cmocka_unit_test(check_accepts_the_output_of_scheduler_config),
+        cmocka_unit_test(serve_names_what_prevents_the_express_lane),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
-        cmocka_unit_test(explain_tells_of_parts_holders_and_kept_capacity),
-        cmocka_unit_test(T10_explain_says_that_it_counted_on_some_nodes_only),
+        cmocka_unit_test(explain_shows_parts_holders_and_kept_capacity),
+        cmocka_unit_test(T10_explain_shows_that_it_counted_on_some_nodes_only),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
+        cmocka_unit_test(check_says_what_would_happen_to_manifests),
         cmocka_unit_test(P03_the_lane_on_a_built_in_cluster),
-        cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
+        cmocka_unit_test(a_bind_without_filter_is_refused_and_a_port_in_use_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temp_file.h - a temporary file with some text, for code that needs a path. file_done() frees and
- * removes it.
+ * temp_file.h - a temporary file with some text, for code that needs a path. file_done() removes
+ * the file and frees its path.
  */
 #ifndef MUSTER_TEST_UNIT_CONFIG_TEMP_FILE_H
 #define MUSTER_TEST_UNIT_CONFIG_TEMP_FILE_H

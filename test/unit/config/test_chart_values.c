@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * charts/muster/values.schema.json lists the settings below `config` as config_keys() has them, so
- * that Helm refuses what `muster check` would.
+ * charts/muster/values.schema.json must have the settings of config_keys() below `config`, so that
+ * Helm refuses the values that `muster check` refuses.
  */
 #include <jansson.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #define SCHEMA "charts/muster/values.schema.json"
 #define LENGTH "([0-9]+(\\\\.[0-9]+)?)"
-/* What duration_parse() takes: a number alone, or numbers that each have a unit. */
+/* The syntax of duration_parse(): a number without a unit, or numbers that each have a unit. */
 #define DURATION "^(" LENGTH "|(" LENGTH "(us|ms|s|m|h|d))+)$"
 
 static void put_range(struct buf *out, const struct config_key *key, double unit)
@@ -31,7 +31,7 @@ static void put_choices(struct buf *out, const struct config_key *key)
     buf_putc(out, ']');
 }
 
-/* What the schema must say of a key at least, as JSON. */
+/* The keywords that the schema must have for the setting, as JSON. */
 static void put_expected(struct buf *out, const struct config_key *key)
 {
     static const char *const types[] = {
@@ -44,8 +44,9 @@ static void put_expected(struct buf *out, const struct config_key *key)
         [CONFIG_SCHEDULERS] = "\"type\":\"array\",\"uniqueItems\":true",
         [CONFIG_NAMESPACES] = "\"type\":\"array\",\"uniqueItems\":true",
         [CONFIG_WORKLOADS] = "\"type\":\"array\",\"uniqueItems\":true",
+        [CONFIG_GRANTS] = "\"type\":\"array\",\"uniqueItems\":true",
     };
-    /* The chart writes this one into kube-scheduler's file too, with an "s" behind it. */
+    /* The chart also writes this value into kube-scheduler's file, with the suffix "s". */
     bool seconds = str_eq(key->name, "httpTimeoutSeconds");
     buf_printf(out, "{%s", types[seconds ? CONFIG_COUNT : key->type]);
     if (key->type == CONFIG_CHOICE)
@@ -57,7 +58,7 @@ static void put_expected(struct buf *out, const struct config_key *key)
     buf_putc(out, '}');
 }
 
-/* "gates.enabled" is a property of the property gates. */
+/* "gates.enabled" is the property `enabled` of the property `gates`. */
 static const json_t *property_of(const json_t *properties, const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -66,11 +67,11 @@ static const json_t *property_of(const json_t *properties, const char *name)
     cleanup_free char *section = xstrndup(name, (size_t)(dot - name));
     const json_t *inside = json_object_get(properties, section);
     if (!json_is_false(json_object_get(inside, "additionalProperties")))
-        fail_msg(SCHEMA ": config: \"%s\" takes anything", section);
+        fail_msg(SCHEMA ": config: \"%s\" accepts unknown properties", section);
     return json_object_get(json_object_get(inside, "properties"), dot + 1);
 }
 
-/* Whether a property, or one in it, is no setting. */
+/* Whether the property, or one inside it, is not a setting. */
 static bool is_unknown(const char *section, const char *name, const json_t *property,
                        const struct config_key *keys, size_t n)
 {
@@ -99,7 +100,7 @@ static void expect_key(const json_t *properties, const struct config_key *key)
     json_decref(expected);
 }
 
-static void the_chart_knows_every_setting_and_no_other(void **state)
+static void the_chart_has_every_setting_and_no_other(void **state)
 {
     (void)state;
     size_t n;
@@ -117,7 +118,7 @@ static void the_chart_knows_every_setting_and_no_other(void **state)
     json_object_foreach(properties, name, property)
     {
         if (is_unknown(NULL, name, property, keys, n))
-            fail_msg(SCHEMA ": config: \"%s\" is no setting", name);
+            fail_msg(SCHEMA ": config: \"%s\" is not a setting", name);
     }
     json_decref(schema);
 }
@@ -125,7 +126,7 @@ static void the_chart_knows_every_setting_and_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_chart_knows_every_setting_and_no_other),
+        cmocka_unit_test(the_chart_has_every_setting_and_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

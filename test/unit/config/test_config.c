@@ -21,7 +21,7 @@ static const struct config_key *key_of(const char *name)
     return NULL;
 }
 
-/* Loads text and returns the mistakes with the file's name written as FILE. */
+/* Loads the text and returns the mistakes, with FILE instead of the file's name. */
 static char *load(const char *text, struct config **ret)
 {
     cleanup_file char *path = file_make(text);
@@ -63,6 +63,7 @@ static void defaults_are_the_documented_ones(void **state)
     assert_int_equal(c->max_holds, 10000);
     assert_int_equal(c->max_body_mib, 128);
     assert_int_equal(c->connection_limit, 16384);
+    assert_int_equal(c->max_metrics_queues, 200);
     assert_int_equal(c->scheduler_names.n, 0);
     config_free(c);
 }
@@ -126,128 +127,128 @@ static void empty_files_are_the_defaults(void **state)
     }
 }
 
-/* One line of mistakes for one mistake, at its line. */
+/* Each mistake is reported in a line of its own, with its place in the file. */
 static const struct {
     const char *text, *mistakes;
 } wrong[] = {
     {"\nholdSecond: 3\n", "FILE:2: holdSecond: unknown key; did you mean holdSeconds?\n"},
     {"HOLDSECONDS: 3\n", "FILE:1: HOLDSECONDS: unknown key; did you mean holdSeconds?\n"},
     {"apiVersion: v1\n",
-     "FILE:1: apiVersion: unknown key; \"muster serve --help\" lists them all\n"},
+     "FILE:1: apiVersion: unknown key; \"muster serve --help\" lists all keys\n"},
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
      "FILE:3: holdSeconds: is set twice, first in line 1: keep one\n"},
     {"logLevel: info\nexpressLane: true\n",
-     "FILE:2: expressLane: needs kubeSchedulerConfig, to see that kube-scheduler has no rules that "
-     "muster "
-     "does not know: write the path of its configuration file\n"},
+     "FILE:2: expressLane: requires kubeSchedulerConfig, so that muster can check kube-scheduler's "
+     "rules: set it to the path of kube-scheduler's configuration file\n"},
     {"holdSeconds: soon\n",
-     "FILE:1: holdSeconds: \"soon\" is no length of time: write 90s, 1m30s or 500ms\n"},
-    {"holdSeconds: 0\n", "FILE:1: holdSeconds: 0 is out of range: write 0.1 to 3600 seconds\n"},
+     "FILE:1: holdSeconds: \"soon\" is not a duration: write 90s, 1m30s or 500ms\n"},
+    {"holdSeconds: 0\n",
+     "FILE:1: holdSeconds: 0 is out of range: write a value from 0.1 to 3600 seconds\n"},
     {"holdSeconds: -1\n",
-     "FILE:1: holdSeconds: \"-1\" is no length of time: write 90s, 1m30s or 500ms\n"},
+     "FILE:1: holdSeconds: \"-1\" is not a duration: write 90s, 1m30s or 500ms\n"},
     {"holdSeconds: [1]\n",
-     "FILE:1: holdSeconds: has the wrong shape: write a duration, such as 20 or 20s\n"},
-    {"maxHolds: 1.5\n", "FILE:1: maxHolds: \"1.5\" is no whole number\n"},
-    {"maxHolds: 99999999999999999999\n",
-     "FILE:1: maxHolds: \"99999999999999999999\" is no whole number\n"},
+     "FILE:1: holdSeconds: the value has the wrong type: write a duration, such as 20 or 20s\n"},
+    {"maxHolds: 1.5\n",
+     "FILE:1: maxHolds: \"1.5\" is not a whole number: write a number from 1 to 500000\n"},
+    {"maxHolds: 99999999999999999999\n", "FILE:1: maxHolds: \"99999999999999999999\" is not a "
+                                         "whole number: write a number from 1 to 500000\n"},
     {"maxHolds: 0\n", "FILE:1: maxHolds: 0 is out of range: write a number from 1 to 500000\n"},
     {"maxHolds: {a: [b, {c: d}]}\nmaxBodyMiB: x\n",
-     "FILE:1: maxHolds: has the wrong shape: write a whole number\n"
-     "FILE:2: maxBodyMiB: \"x\" is no whole number\n"},
-    {"strictOrder: yes\n", "FILE:1: strictOrder: \"yes\" is neither true nor false\n"},
-    {"strictOrder: [true]\n", "FILE:1: strictOrder: has the wrong shape: write true or false\n"},
+     "FILE:1: maxHolds: the value has the wrong type: write a whole number\n"
+     "FILE:2: maxBodyMiB: \"x\" is not a whole number: write a number from 1 to 2048\n"},
+    {"strictOrder: yes\n",
+     "FILE:1: strictOrder: \"yes\" is not a valid value: write true or false\n"},
+    {"strictOrder: [true]\n",
+     "FILE:1: strictOrder: the value has the wrong type: write true or false\n"},
     {"onFailedCommit: undo\n",
-     "FILE:1: onFailedCommit: \"undo\" is not one of: complete or evict\n"},
+     "FILE:1: onFailedCommit: \"undo\" is not a valid value: write complete or evict\n"},
     {"starvationSeconds: 31d\n",
-     "FILE:1: starvationSeconds: 31d is out of range: write 0 to 2592000 seconds\n"},
+     "FILE:1: starvationSeconds: 31d is out of range: write a value from 0 to 2592000 seconds\n"},
     {"logLevel: loud\n",
-     "FILE:1: logLevel: \"loud\" is not one of: error, warning, info or debug\n"},
-    {"kubeconfig: \"\"\n", "FILE:1: kubeconfig: is empty: write a value or leave the key out\n"},
-    {"listen: localhost:1\n",
-     "FILE:1: listen: \"localhost\" is no IP address: write one, such as 127.0.0.1 (this machine "
-     "only), 0.0.0.0 (everywhere) or [::1]\n"},
+     "FILE:1: logLevel: \"loud\" is not a valid value: write error, warning, info or debug\n"},
+    {"kubeconfig: \"\"\n",
+     "FILE:1: kubeconfig: the value is empty: write a value, or remove the key\n"},
+    {"listen: localhost:1\n", "FILE:1: listen: \"localhost\" is not an IP address: write one, such "
+                              "as 127.0.0.1 (this machine "
+                              "only), 0.0.0.0 (all interfaces) or [::1]\n"},
     {"listen: 127.0.0.1\n",
-     "FILE:1: listen: \"127.0.0.1\" is no address: write ADDR:PORT, such as 127.0.0.1:9910 or "
+     "FILE:1: listen: \"127.0.0.1\" is not an address: write ADDR:PORT, such as 127.0.0.1:9910 or "
      "[::1]:9910\n"},
-    {"listen: 127.0.0.1:70000\n",
-     "FILE:1: listen: \"127.0.0.1:70000\" is no address: write ADDR:PORT, such as 127.0.0.1:9910 "
-     "or [::1]:9910\n"},
+    {"listen: 127.0.0.1:70000\n", "FILE:1: listen: \"127.0.0.1:70000\" is not an address: write "
+                                  "ADDR:PORT, such as 127.0.0.1:9910 "
+                                  "or [::1]:9910\n"},
     {"schedulerNames: volcano\n",
-     "FILE:1: schedulerNames: has the wrong shape: write a list of which each entry is the name of "
-     "a scheduler\n"},
+     "FILE:1: schedulerNames: the value has the wrong type: write a list of schedulerNames\n"},
     {"schedulerNames:\n- a\n- [b]\n- {}\n- c\n",
-     "FILE:3: schedulerNames: an entry is no text: write the name of a scheduler\n"},
-    {"schedulerNames: [a, b, a]\n",
-     "FILE:1: schedulerNames: \"a\" is there twice: write it once\n"},
+     "FILE:3: schedulerNames: an entry is not a text: write a schedulerName\n"},
+    {"schedulerNames: [a, b, a]\n", "FILE:1: schedulerNames: \"a\" is listed twice: keep one\n"},
     {"schedulerNames: [a, '']\n",
-     "FILE:1: schedulerNames: an entry is empty: write the name of a scheduler\n"},
-    {"podGroupNamespaces: ml\n", "FILE:1: podGroupNamespaces: has the wrong shape: write a list of "
-                                 "which each entry is the name "
-                                 "of a namespace\n"},
+     "FILE:1: schedulerNames: an entry is empty: write a schedulerName\n"},
+    {"podGroupNamespaces: ml\n",
+     "FILE:1: podGroupNamespaces: the value has the wrong type: write a "
+     "list of namespaces\n"},
     {"podGroupNamespaces: [a, b]\npodGroupExcludedNamespaces: [c, b]\n",
-     "FILE:1: podGroupNamespaces: b is in podGroupExcludedNamespaces too: remove it from one of "
-     "the "
-     "two\n"},
-    {"podGroupNamespaces: [kube-system]\n",
-     "FILE:1: podGroupNamespaces: kube-system is in podGroupExcludedNamespaces too: remove it from "
-     "one of the two\n"},
-    {"podGroupDialect: scheduling.run.ai\n",
-     "FILE:1: podGroupDialect: \"scheduling.run.ai\" is not one of: kai, volcano, x-k8s or "
-     "sigs\n"},
+     "FILE:1: podGroupNamespaces: b is also in podGroupExcludedNamespaces: remove it from one of "
+     "the two\n"},
+    {"podGroupNamespaces: [kube-system]\n", "FILE:1: podGroupNamespaces: kube-system is also in "
+                                            "podGroupExcludedNamespaces: remove it from "
+                                            "one of the two\n"},
+    {"podGroupDialect: scheduling.run.ai\n", "FILE:1: podGroupDialect: \"scheduling.run.ai\" is "
+                                             "not a valid value: write kai, volcano, x-k8s or "
+                                             "sigs\n"},
     {"workloads: [TrainSet:spec.workers]\n",
-     "FILE:1: workloads: \"TrainSet:spec.workers\" is no workload: write API version, kind, path "
-     "of "
-     "the number of pods and, if there is one, path of the minimum, such as "
+     "FILE:1: workloads: \"TrainSet:spec.workers\" is not a kind of workload: write the API "
+     "version, the kind, the path of the number of pods and, if there is one, the path of the "
+     "minimum, such as "
      "example.com/v1/TrainSet:spec.workers:spec.minWorkers\n"},
     {"workloads:\n- example.com/v1/TrainSet:spec..workers\n",
-     "FILE:1: workloads: \"example.com/v1/TrainSet:spec..workers\": \"spec..workers\" is no path "
-     "of "
-     "a field: write one such as spec.workers, spec.groups[*].replicas or spec.tasks.*.replicas\n"},
-    {"gates: true\n",
-     "FILE:1: gates: has the wrong shape: write its settings below it, indented\n"},
+     "FILE:1: workloads: \"example.com/v1/TrainSet:spec..workers\": \"spec..workers\" is not the "
+     "path of a field: write a path such as spec.workers, spec.groups[*].replicas or "
+     "spec.tasks.*.replicas\n"},
+    {"gates: true\n", "FILE:1: gates: is a section: write its settings below it, indented\n"},
     {"gates:\n- enabled: true\n",
-     "FILE:2: gates: has the wrong shape: write its settings below it, indented\n"},
+     "FILE:2: gates: is a section: write its settings below it, indented\n"},
     {"gates:\n  enabled: maybe\n  enable: true\nmaxHolds: x\n",
-     "FILE:2: gates.enabled: \"maybe\" is neither true nor false\n"
+     "FILE:2: gates.enabled: \"maybe\" is not a valid value: write true or false\n"
      "FILE:3: gates.enable: unknown key; did you mean gates.enabled?\n"
-     "FILE:4: maxHolds: \"x\" is no whole number\n"},
+     "FILE:4: maxHolds: \"x\" is not a whole number: write a number from 1 to 500000\n"},
     {"gates:\n  enabled: true\ngates:\n  enabled: false\n",
      "FILE:4: gates.enabled: is set twice, first in line 2: keep one\n"},
     {"gates:\n  enabled: {deep: true}\n",
-     "FILE:2: gates.enabled: has the wrong shape: write true or false\n"},
+     "FILE:2: gates.enabled: the value has the wrong type: write true or false\n"},
     {"gates.enabled: true\ngates: {enabled: true}\n",
      "FILE:2: gates.enabled: is set twice, first in line 1: keep one\n"},
-    {"- a\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
-    {"just text\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
+    {"- a\n", "FILE:1: the file is not a mapping: write lines of the form \"key: value\"\n"},
+    {"just text\n", "FILE:1: the file is not a mapping: write lines of the form \"key: value\"\n"},
     {"maxHolds: 3\n---\nmaxHolds: 4\n",
-     "FILE:2: a second document begins here: a config file has one\n"},
+     "FILE:2: a second YAML document begins here: keep one document\n"},
     {"{a: b}: c\nmaxHolds: x\n",
-     "FILE:1: a key must be a plain word\nFILE:2: maxHolds: \"x\" is no whole number\n"},
+     "FILE:1: the key is not a text: write \"key: value\"\nFILE:2: maxHolds: \"x\" is not a whole "
+     "number: write a number from 1 to 500000\n"},
     {"maxHolds: &a 3\nmaxBodyMiB: *a\n",
-     "FILE:2: maxBodyMiB: has the wrong shape: write a whole number\n"},
+     "FILE:2: maxBodyMiB: the value has the wrong type: write a whole number\n"},
     {"\n\nholdSeconds: 26\n",
-     "FILE:3: holdSeconds: 26 is too long for an httpTimeoutSeconds of 30: write at most 25, or "
+     "FILE:3: holdSeconds: 26 is too long for httpTimeoutSeconds 30: write at most 25, or "
      "raise httpTimeoutSeconds and kube-scheduler's httpTimeout\n"},
     {"maxHolds: 4\nhttpTimeoutSeconds: 10\n",
-     "FILE:2: holdSeconds: 20 is too long for an httpTimeoutSeconds of 10: write at most 5, or "
+     "FILE:2: holdSeconds: 20 is too long for httpTimeoutSeconds 10: write at most 5, or "
      "raise httpTimeoutSeconds and kube-scheduler's httpTimeout\n"},
     {"maxBackoffSeconds: 1\n",
-     "FILE:1: backoffSeconds: 5 is longer than maxBackoffSeconds 1: lower the one or raise the "
-     "other\n"},
-    {"connectionLimit: 1000\n",
-     "FILE:1: maxHolds: 10000 leaves filter no connection: write at most connectionLimit - 64 = "
-     "936, or raise connectionLimit\n"},
+     "FILE:1: backoffSeconds: 5 is longer than maxBackoffSeconds 1: lower backoffSeconds, or raise "
+     "maxBackoffSeconds\n"},
+    {"connectionLimit: 1000\n", "FILE:1: maxHolds: 10000 leaves no connection for filter calls: "
+                                "write at most connectionLimit - 64 = "
+                                "936, or raise connectionLimit\n"},
     {"opsListen: 127.0.0.1:9910\n",
-     "FILE:1: opsListen: 127.0.0.1:9910 is the address of listen: write another port\n"},
-    /* Everything at once, in the order of the file; combinations wait for better days. */
+     "FILE:1: opsListen: 127.0.0.1:9910 is also the address of listen: write another port\n"},
+    /* Several mistakes, in the order of the file; combinations are not checked. */
     {"logFormat: xml\nbogusKey: {deep: [1, 2]}\nholdSeconds: 100\nmaxHolds: no\n",
-     "FILE:1: logFormat: \"xml\" is not one of: text or json\n"
-     "FILE:2: bogusKey: unknown key; \"muster serve --help\" lists them all\n"
-     "FILE:4: maxHolds: \"no\" is no whole number\n"},
+     "FILE:1: logFormat: \"xml\" is not a valid value: write text or json\n"
+     "FILE:2: bogusKey: unknown key; \"muster serve --help\" lists all keys\n"
+     "FILE:4: maxHolds: \"no\" is not a whole number: write a number from 1 to 500000\n"},
 };
 
-/* What is written of kinds of workloads, and what comes of it. */
-static void a_kind_of_workload_is_taken_apart(void **state)
+static void a_kind_of_workload_is_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -290,7 +291,7 @@ static void a_kind_of_workload_is_taken_apart(void **state)
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
         if (config_workload(bad[i], &w, &err) == 0)
-            fail_msg("\"%s\" is taken", bad[i]);
+            fail_msg("\"%s\" is accepted", bad[i]);
 }
 
 static void lists_have_defaults_that_can_be_emptied(void **state)
@@ -333,7 +334,7 @@ static void a_mistake_is_one_line_whatever_it_quotes(void **state)
     (void)state;
     struct config *c;
     cleanup_free char *got = load("\"a\\nb\\e\": 1\n", &c);
-    assert_string_equal(got, "FILE:1: a?b?: unknown key; \"muster serve --help\" lists them all\n");
+    assert_string_equal(got, "FILE:1: a?b?: unknown key; \"muster serve --help\" lists all keys\n");
 }
 
 static void broken_yaml_has_its_line(void **state)
@@ -349,7 +350,7 @@ static void broken_yaml_has_its_line(void **state)
     }
     struct config *c;
     cleanup_free char *mistakes = load("maxHolds: 3\nlisten: @x\n", &c);
-    assert_non_null(strstr(mistakes, "FILE:2: is no YAML: "));
+    assert_non_null(strstr(mistakes, "FILE:2: the file is not valid YAML: "));
 }
 
 static void truncation_anywhere_is_survived(void **state)
@@ -398,7 +399,7 @@ static void mistakes_in_flags_name_the_flag(void **state)
     assert_null(config_load(NULL, flags, ARRAY_SIZE(flags), &mistakes));
     assert_string_equal(
         buf_str(&mistakes),
-        "--hold-seconds: holdSeconds: \"x\" is no length of time: write 90s, 1m30s or 500ms\n"
+        "--hold-seconds: holdSeconds: \"x\" is not a duration: write 90s, 1m30s or 500ms\n"
         "--max-holds: maxHolds: -1 is out of range: write a number from 1 to 500000\n");
 }
 
@@ -430,20 +431,20 @@ static void printed_as_json_it_reads_back(void **state)
     config_free(c);
 }
 
-static void the_price_of_a_setting_is_told(void **state)
+static void the_drawback_of_a_setting_is_reported(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *says;
+        const char *text, *remark;
     } cases[] = {
         {"", NULL},
         {"strictOrder: false\nstarvationSeconds: 1\n", NULL},
-        {"strictOrder: true\n", "strictOrder: one gang that does not fit"},
-        {"strictOrder: true\nstarvationSeconds: 0\n", "strictOrder: one gang that does not fit"},
+        {"strictOrder: true\n", "strictOrder: a gang that does not fit"},
+        {"strictOrder: true\nstarvationSeconds: 0\n", "strictOrder: a gang that does not fit"},
         {"starvationSeconds: 0\n", "starvationSeconds: 0: smaller work"},
-        {"onFailedCommit: evict\n", "onFailedCommit: evict: members"},
-        {"belowMinimum: requeue\n", "belowMinimum: requeue: the replacement"},
-        {"gates: {showToAutoscaler: true}\n", "gates.showToAutoscaler: changes nothing"},
+        {"onFailedCommit: evict\n", "onFailedCommit: evict: muster evicts members"},
+        {"belowMinimum: requeue\n", "belowMinimum: requeue: replacements"},
+        {"gates: {showToAutoscaler: true}\n", "gates.showToAutoscaler: has no effect"},
         {"gates: {showToAutoscaler: true, enabled: true}\n", NULL},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -451,10 +452,10 @@ static void the_price_of_a_setting_is_told(void **state)
         cleanup_free char *mistakes = load(cases[i].text, &c);
         cleanup_buf struct buf out = BUF_INIT;
         config_remarks(c, &out);
-        if (cases[i].says)
-            assert_ptr_equal(strstr(buf_str(&out), cases[i].says), buf_str(&out));
+        if (cases[i].remark)
+            assert_ptr_equal(strstr(buf_str(&out), cases[i].remark), buf_str(&out));
         const char *end = strchr(buf_str(&out), '\n');
-        assert_true(cases[i].says ? end && end[1] == '\0' : out.len == 0); /* one line */
+        assert_true(cases[i].remark ? end && end[1] == '\0' : out.len == 0); /* one line */
         config_free(c);
     }
 }
@@ -464,9 +465,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_documented_ones),
         cmocka_unit_test(every_key_can_be_set),
-        cmocka_unit_test(the_price_of_a_setting_is_told),
+        cmocka_unit_test(the_drawback_of_a_setting_is_reported),
         cmocka_unit_test(empty_files_are_the_defaults),
-        cmocka_unit_test(a_kind_of_workload_is_taken_apart),
+        cmocka_unit_test(a_kind_of_workload_is_parsed),
         cmocka_unit_test(lists_have_defaults_that_can_be_emptied),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
         cmocka_unit_test(a_mistake_is_one_line_whatever_it_quotes),

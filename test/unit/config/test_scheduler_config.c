@@ -21,26 +21,28 @@
 #define TIME   "  httpTimeout: 30s\n"
 #define ALL    HEAD VERBS BIND WEIGHT CACHE TIME
 
-/* The severity, the line and the words that must be in the only finding; NULL: none. */
+/* The place and severity, and a part of the finding. where NULL: no finding. */
 static const struct {
-    const char *text, *where, *words;
+    const char *text, *where, *part;
 } cases[] = {
     {ALL, NULL, NULL},
     {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 1m0s\n", NULL, NULL},
     {ALL "  ignorable: true\n", ":12: error", "ignorable: false"},
     {ALL "  ignorable: false\n", NULL, NULL},
-    {HEAD VERBS BIND WEIGHT CACHE, ":4: error", "httpTimeout is missing and so is 5s"},
+    {HEAD VERBS BIND WEIGHT CACHE, ":4: error", "httpTimeout is 5s by default"},
     {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 24s\n", ":11: error",
-     "write at least \"httpTimeout: 25s\""},
-    {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: soon\n", ":11: error", "no length of time"},
+     "httpTimeout is 24s, but muster holds bind calls for up to 20s (holdSeconds): write at least "
+     "\"httpTimeout: 25s\""},
+    {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: soon\n", ":11: error", "is not a duration"},
     {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 30\n", ":11: error",
      "write \"httpTimeout: 30s\""},
     {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: \"1d\"\n", ":11: error",
      "write \"httpTimeout: 86400s\""},
     {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 0.5h\n", NULL, NULL},
     {ALL "  ignoreable: true\n", ":12: error", "did you mean ignorable?"},
-    {ALL "  Ignorable: true\n", ":12: error", "knows no key \"Ignorable\" here; did you mean"},
-    {ALL "  color: red\n", ":12: error", "knows no key \"color\" here: take it out"},
+    {ALL "  Ignorable: true\n", ":12: error",
+     "does not know the key \"Ignorable\" here: did you mean"},
+    {ALL "  color: red\n", ":12: error", "does not know the key \"color\" here: remove it"},
     {ALL "  enableHTTPS: true\n  tlsConfig: {caFile: /ca.crt, cafile: x}\n", ":13: error",
      "did you mean caFile?"},
     {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n  managedResources: [{nam: x}]\n",
@@ -49,9 +51,9 @@ static const struct {
     {ALL "profiles:\n- schedulerName: a\n- schedulerName: b\n", NULL, NULL},
     {ALL "profiles:\n- percentageOfNodesToScore: 50\n", NULL, NULL},
     {ALL "profiles:\n- schedulerName: a\n- schedulerName: b\n- schedulerName: a\n", ":15: error",
-     "schedulerName a is there twice, first in line 13"},
+     "two profiles have schedulerName a (the first is in line 13)"},
     {ALL "profiles:\n- schedulerName: a\n- plugins: {}\n", ":14: error",
-     "a profile without schedulerName"},
+     "a profile has no schedulerName"},
     {ALL "profiles:\n- schedulername: a\n", ":13: error", "did you mean schedulerName?"},
     {HEAD VERBS BIND WEIGHT TIME, ":4: warning", "nodeCacheCapable: true"},
     {HEAD VERBS BIND WEIGHT TIME "  nodeCacheCapable: false\n", ":11: warning",
@@ -74,13 +76,13 @@ static const struct {
     {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", ":1: error",
      "no extender has urlPrefix http://127.0.0.1:9910/scheduler"},
     {"apiVersion: v1\nkind: Pod\n", ":2: error", "kind is Pod"},
-    {"- a\n", ":1: error", "is no KubeSchedulerConfiguration"},
-    {"", ":1: error", "is no KubeSchedulerConfiguration"},
-    {"a: [\n", ":2: error", "is no YAML"},
-    {"a: 1\nb: *a\n", ":2: error", "is no YAML: the alias *a has no anchor before it"},
+    {"- a\n", ":1: error", "is not a KubeSchedulerConfiguration"},
+    {"", ":1: error", "is not a KubeSchedulerConfiguration"},
+    {"a: [\n", ":2: error", "is not valid YAML"},
+    {"a: 1\nb: *a\n", ":2: error", "is not valid YAML: the alias *a has no anchor before it"},
 };
 
-static void every_trap_is_found_at_its_line(void **state)
+static void every_mistake_is_found_at_its_line(void **state)
 {
     (void)state;
     struct config *c = config_defaults();
@@ -93,7 +95,7 @@ static void every_trap_is_found_at_its_line(void **state)
             assert_int_equal(r.errors + r.warnings, 0);
         } else {
             cleanup_free char *where = xasprintf("%s%s: ", path, cases[i].where);
-            if (!strstr(buf_str(&r.text), where) || !strstr(buf_str(&r.text), cases[i].words))
+            if (!strstr(buf_str(&r.text), where) || !strstr(buf_str(&r.text), cases[i].part))
                 fail_msg("case %zu: %s", i, buf_str(&r.text));
             assert_true(strstr(cases[i].where, "error") ? r.errors > 0 : r.warnings > 0);
         }
@@ -117,7 +119,7 @@ static void another_host_with_our_port_and_path_is_ours(void **state)
     config_free(c);
 }
 
-static void what_is_printed_passes_the_check(void **state)
+static void the_printed_file_passes_the_check(void **state)
 {
     (void)state;
     static const char *const listens[] = {"127.0.0.1:9910", "0.0.0.0:80", "[::1]:9", "[::]:9910"};
@@ -138,7 +140,7 @@ static void what_is_printed_passes_the_check(void **state)
     }
 }
 
-static void profiles_that_are_no_names_are_refused(void **state)
+static void invalid_scheduler_names_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"", "A", "a b", "a\nextenders: []", "-a", "a."};
@@ -158,9 +160,9 @@ static void profiles_that_are_no_names_are_refused(void **state)
     config_free(c);
 }
 
-/* Under "profiles:" and "extenders:"; where NULL: the express lane may be open. */
+/* where NULL: the express lane may be used. */
 static const struct {
-    const char *text, *where, *words;
+    const char *text, *where, *part;
 } express_cases[] = {
     {ALL, NULL, NULL},
     {ALL "profiles:\n- schedulerName: a\n  plugins:\n    score: {disabled: [{name: x}]}\n", NULL,
@@ -187,7 +189,7 @@ static const struct {
      "not every pod binds through muster"},
 };
 
-static void P03_what_keeps_the_express_lane_closed_is_found_at_its_line(void **state)
+static void P03_mistakes_that_prevent_the_express_lane_are_found_at_their_lines(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(express_cases); i++) {
@@ -202,7 +204,7 @@ static void P03_what_keeps_the_express_lane_closed_is_found_at_its_line(void **s
             cleanup_free char *where =
                 xasprintf("%s%s: ", path, express_cases[i].where ? express_cases[i].where : "");
             if (r.errors > 0 && (!strstr(buf_str(&r.text), where) ||
-                                 !strstr(buf_str(&r.text), express_cases[i].words)))
+                                 !strstr(buf_str(&r.text), express_cases[i].part)))
                 fail_msg("case %zu: %s", i, buf_str(&r.text));
             buf_done(&r.text);
             config_free(c);
@@ -210,7 +212,7 @@ static void P03_what_keeps_the_express_lane_closed_is_found_at_its_line(void **s
     }
 }
 
-static void whether_lists_are_whole_is_read(void **state)
+static void a_percentage_of_100_is_read(void **state)
 {
     (void)state;
     static const struct {
@@ -240,7 +242,7 @@ static void whether_lists_are_whole_is_read(void **state)
 
 #define PLUGINS(text) ALL "profiles:\n- plugins:\n" text
 
-static void T13_rules_that_a_profile_runs_without_are_read(void **state)
+static void T13_disabled_plugins_are_read(void **state)
 {
     (void)state;
     enum { UNSCHEDULABLE = 1, AFFINITY = 2, TAINTS = 4, EVERY = 7 };
@@ -296,14 +298,14 @@ static void a_file_too_large_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_trap_is_found_at_its_line),
+        cmocka_unit_test(every_mistake_is_found_at_its_line),
         cmocka_unit_test(another_host_with_our_port_and_path_is_ours),
-        cmocka_unit_test(what_is_printed_passes_the_check),
-        cmocka_unit_test(profiles_that_are_no_names_are_refused),
-        cmocka_unit_test(P03_what_keeps_the_express_lane_closed_is_found_at_its_line),
-        cmocka_unit_test(whether_lists_are_whole_is_read),
+        cmocka_unit_test(the_printed_file_passes_the_check),
+        cmocka_unit_test(invalid_scheduler_names_are_refused),
+        cmocka_unit_test(P03_mistakes_that_prevent_the_express_lane_are_found_at_their_lines),
+        cmocka_unit_test(a_percentage_of_100_is_read),
         cmocka_unit_test(a_file_too_large_is_refused),
-        cmocka_unit_test(T13_rules_that_a_profile_runs_without_are_read),
+        cmocka_unit_test(T13_disabled_plugins_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

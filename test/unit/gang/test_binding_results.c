@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bindings without an answer are sent again for a while, and then given up. */
+/* muster repeats a Binding without a clear answer for a limited time, and then gives it up. */
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
 
-/* Each Binding gets no clear answer, and each read shows the pod unbound. */
+/* No Binding gets a clear answer, and each read shows the pod unbound. */
 static void answer_nothing_clear(struct world *w, const char *pod, const char *node, usec_t t)
 {
     size_t sent = w->n_bindings, read = w->n_reads;
@@ -37,8 +37,8 @@ static void terminate(struct world *w, const char *pod, const char *node)
     world_pod_set(w, f);
 }
 
-/* A finalizer holds the pod, so its end is not the end of the retries: the API server answers 409
- * to each Binding of a pod that is being deleted. */
+/* A finalizer keeps the pod, so it does not go away. The API server answers 409 to each Binding of
+ * a Terminating pod. */
 static void T12_the_binding_of_a_deleted_pod_is_given_up(void **state)
 {
     (void)state;
@@ -46,15 +46,15 @@ static void T12_the_binding_of_a_deleted_pod_is_given_up(void **state)
     terminate(w, "p", NULL);
     size_t sent = w->n_bindings;
     answer_nothing_clear(w, "p", "a", SECONDS(60));
-    assert_int_equal(world_used(w, "a", GPU), 1); /* it may still arrive */
+    assert_int_equal(world_used(w, "a", GPU), 1); /* the Binding may still arrive */
     answer_nothing_clear(w, "p", "a", SECONDS(40));
     assert_int_equal(world_used(w, "a", GPU), 0);
-    assert_int_equal(w->n_bindings, sent); /* it could only be refused */
+    assert_int_equal(w->n_bindings, sent); /* the API server would refuse another Binding */
     assert_true(gang_core_next(w->core) == USEC_NEVER);
     world_free(w);
 }
 
-/* An admission webhook answers 5xx for ever. */
+/* An admission webhook always answers 5xx. */
 static void T12_a_binding_that_is_never_answered_is_given_up(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void T12_a_binding_that_is_never_answered_is_given_up(void **state)
     world_free(w);
 }
 
-/* Of a pod that cannot be read nothing is known: it may be bound. */
+/* muster cannot read the pod, so the pod may be bound. */
 static void T12_a_pod_that_cannot_be_read_keeps_its_charge(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void T12_a_pod_that_cannot_be_read_keeps_its_charge(void **state)
             world_read(w, "p", NULL, OUTCOME_UNCLEAR);
     }
     assert_int_equal(world_used(w, "a", GPU), 1);
-    assert_true(w->n_reads < 250); /* each 5 s */
+    assert_true(w->n_reads < 250); /* one every 5 s */
     world_read(w, "p", "a", OUTCOME_OK);
     assert_int_equal(world_used(w, "a", GPU), 1);
     world_free(w);
@@ -97,7 +97,7 @@ static void T12_a_bound_pod_is_charged_until_it_ends(void **state)
     world_free(w);
 }
 
-/* The gang is not held up: its member goes elsewhere. */
+/* The gang continues: its member is planned on another node. */
 static void T12_a_commit_outlives_a_binding_that_is_never_answered(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods of which muster does not read everything: what it says, and what it counts. */
+/* Pods that muster does not read completely: what it reports, and what it charges. */
 #include <stdio.h>
 
 #include "gang/bounds.h"
@@ -11,7 +11,7 @@ static struct gang_pod_facts *invalid_pod(const char *name, const char *group, i
     f->invalid = xasprintf("pod default/%s: spec.tolerations: 300 tolerations; muster takes at "
                            "most 256",
                            name);
-    f->inexact = xstrdup("a field that muster cannot read whole");
+    f->inexact = xstrdup("a field that muster cannot read completely");
     return f;
 }
 
@@ -36,14 +36,14 @@ static void T04_a_gang_with_a_pod_beyond_a_bound_is_refused(void **state)
     assert_true(world_event(w, "InvalidMember: pod default/p1: spec.tolerations: 300 tolerations; "
                                "muster takes at most 256"));
     assert_int_equal(world_reserved(w, "n0", "nvidia.com/gpu"), 0);
-    world_pod_gone(w, "p1"); /* mended: made anew */
+    world_pod_gone(w, "p1"); /* the corrected pod has a new UID */
     world_pod(w, "p2", "g", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
 
-/* Whoever comes to a gang that runs is judged by kube-scheduler alone. */
-static void T04_a_later_member_beyond_a_bound_passes_singly(void **state)
+/* For a later member of a Scheduled gang, only kube-scheduler's rules count. */
+static void T04_a_later_member_beyond_a_bound_is_scheduled_alone(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -67,7 +67,8 @@ static struct gang_pod_facts *greedy_pod(const char *name, int resources)
     return f;
 }
 
-/* Of thousands of resources those count that its node has, also when it gets one later. */
+/* Of thousands of requested resources, those that the node offers count, even if it offers them
+ * later. */
 static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
 {
     (void)state;
@@ -96,8 +97,8 @@ static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
     world_free(w);
 }
 
-/* What it had when it could be read last is what it still has. */
-static void T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge(void **state)
+/* muster keeps the charge from the last time it could read the pod. */
+static void T06_a_pod_that_becomes_unreadable_keeps_its_charge(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -112,30 +113,31 @@ static void T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge(void **state
     world_free(w);
 }
 
-static size_t pods_not_read_whole(const struct world *w)
+static size_t pods_read_in_part(const struct world *w)
 {
     struct gang_stats s;
     gang_core_stats(w->core, &s);
     return s.invalid;
 }
 
-static void T06_pods_that_are_not_read_whole_are_counted(void **state)
+static void T06_pods_that_are_read_only_in_part_are_counted(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n0", 8);
     world_pod_set(w, invalid_pod("p0", NULL, 1));
     world_pod_set(w, invalid_pod("p1", NULL, 1));
-    assert_int_equal(pods_not_read_whole(w), 2);
-    world_pod(w, "p0", NULL, 1); /* it can be read now */
-    assert_int_equal(pods_not_read_whole(w), 1);
+    assert_int_equal(pods_read_in_part(w), 2);
+    world_pod(w, "p0", NULL, 1); /* muster can read it now */
+    assert_int_equal(pods_read_in_part(w), 1);
     world_pod_gone(w, "p1");
-    assert_int_equal(pods_not_read_whole(w), 0);
+    assert_int_equal(pods_read_in_part(w), 0);
     world_free(w);
 }
 
-/* Its rules may concern a member there: each is to come to bind. */
-static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
+/* Rules that muster has not read may concern a member on this node: each member must come to bind.
+ */
+static void T06_a_node_with_such_a_pod_closes_the_express_lane(void **state)
 {
     (void)state;
     for (int invalid = 0; invalid < 2; invalid++) {
@@ -153,7 +155,7 @@ static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
     }
 }
 
-/* Each row of the table stands in the documentation. */
+/* docs/limits.md has a row for each bound. */
 static void T04_the_limits_are_documented(void **state)
 {
     (void)state;
@@ -169,7 +171,7 @@ static void T04_the_limits_are_documented(void **state)
                                             : xasprintf("%zu", b->most);
         cleanup_free char *row = xasprintf("| %s | %s %s |\n", b->field, most, b->counted);
         if (!strstr(text, row))
-            fail_msg("docs/limits.md lacks: %s", row);
+            fail_msg("docs/limits.md has no row: %s", row);
     }
 }
 
@@ -178,11 +180,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_gang_with_a_pod_beyond_a_bound_is_refused),
         cmocka_unit_test(T04_the_limits_are_documented),
-        cmocka_unit_test(T04_a_later_member_beyond_a_bound_passes_singly),
+        cmocka_unit_test(T04_a_later_member_beyond_a_bound_is_scheduled_alone),
         cmocka_unit_test(T06_a_pod_of_thousands_of_resources_is_charged),
-        cmocka_unit_test(T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge),
-        cmocka_unit_test(T06_pods_that_are_not_read_whole_are_counted),
-        cmocka_unit_test(T06_the_express_lane_stays_off_a_node_with_such_a_pod),
+        cmocka_unit_test(T06_a_pod_that_becomes_unreadable_keeps_its_charge),
+        cmocka_unit_test(T06_pods_that_are_read_only_in_part_are_counted),
+        cmocka_unit_test(T06_a_node_with_such_a_pod_closes_the_express_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The labels by which nodes are told apart are shared by all namespaces: whoever asks for many, or
- * for one that is another on each node, looks at each node himself.
+ * All namespaces share the class labels. If a pod selects by too many labels, or by a label with a
+ * different value on each node, only the scans for this pod visit every node.
  */
 #include <stdio.h>
 
@@ -11,9 +11,9 @@
 #include "test/lib/world.h"
 
 #define NODES  150
-#define LABELS 70 /* of each node: l0 to l69, with two values each */
+#define LABELS 70 /* on each node: l0 to l69, with two values each */
 
-/* pool: 3 values; rack: 100; asset: another on each node. */
+/* pool: 3 values; rack: 100; asset: a different value on each node. */
 static struct gang_node_facts *labelled(int i)
 {
     char name[24], text[24];
@@ -42,7 +42,7 @@ static struct world *cluster(void)
     return w;
 }
 
-/* A pod of a namespace that selects by keys[0..n). */
+/* Adds a pod that selects by keys[0..n). */
 static void selecting(struct world *w, const char *ns, const char *name, const char *const *keys,
                       size_t n)
 {
@@ -77,8 +77,8 @@ static void gone(struct world *w, const char *ns, const char *name)
     world_step(w, &ev, 1);
 }
 
-/* How often a look for pods like this one stops. */
-static size_t stops(struct world *w, const char *pod)
+/* How many classes a node scan for this pod's signature visits. */
+static size_t classes_scanned(struct world *w, const char *pod)
 {
     cleanup_free char *uid = xasprintf("uid-%s", pod);
     struct pod *p = pod_by_uid(w->core, uid);
@@ -94,33 +94,33 @@ static size_t stops(struct world *w, const char *pod)
     return n;
 }
 
-static void T16_labels_that_no_node_has_part_no_nodes(void **state)
+static void T16_labels_that_no_node_has_divide_no_nodes(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_many(w, "evil", "e", "invented-", 1000);
-    assert_int_equal(stops(w, "e"), 1);
+    assert_int_equal(classes_scanned(w, "e"), 1);
     selecting_one(w, "good", "p", "pool");
-    assert_int_equal(stops(w, "p"), 3);
+    assert_int_equal(classes_scanned(w, "p"), 3);
     world_free(w);
 }
 
-static void T16_who_selects_by_many_labels_looks_at_each_node_alone(void **state)
+static void T16_only_the_pod_with_many_selector_labels_scans_every_node(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_many(w, "evil", "e", "l", LABELS);
-    assert_int_equal(stops(w, "e"), NODES);
+    assert_int_equal(classes_scanned(w, "e"), NODES);
     selecting_one(w, "good", "p", "pool");
-    assert_int_equal(stops(w, "p"), 3);
+    assert_int_equal(classes_scanned(w, "p"), 3);
     selecting_one(w, "good", "l", "l69");
-    assert_int_equal(stops(w, "l"), 6);
-    assert_int_equal(stops(w, "e"), NODES);
+    assert_int_equal(classes_scanned(w, "l"), 6);
+    assert_int_equal(classes_scanned(w, "e"), NODES);
     world_free(w);
 }
 
-/* The table is full, of keys of one namespace: the next takes the room of one of them. */
-static void T16_a_full_table_is_shared_by_namespace(void **state)
+/* One namespace has filled the table. A key of another namespace replaces one of its keys. */
+static void T16_namespaces_share_a_full_table_fairly(void **state)
 {
     (void)state;
     struct world *w = cluster();
@@ -129,75 +129,75 @@ static void T16_a_full_table_is_shared_by_namespace(void **state)
         snprintf(name, sizeof name, "e%d", i);
         snprintf(key, sizeof key, "l%d", i);
         selecting_one(w, "evil", name, key);
-        assert_int_equal(stops(w, name), 2);
+        assert_int_equal(classes_scanned(w, name), 2);
     }
     assert_int_equal(w->core->labels.n_class_labels, CLASS_LABELS_MAX);
     selecting_one(w, "evil", "more", "pool");
-    assert_int_equal(stops(w, "more"), NODES); /* its own share is what is full */
+    assert_int_equal(classes_scanned(w, "more"), NODES); /* this namespace has used up its share */
     selecting_one(w, "good", "p", "pool");
-    assert_int_equal(stops(w, "p"), 6);
+    assert_int_equal(classes_scanned(w, "p"), 6);
     assert_int_equal(w->core->labels.n_class_labels, CLASS_LABELS_MAX);
     size_t singly = 0;
     for (int i = 0; i < CLASS_LABELS_MAX; i++) {
         char name[24];
         snprintf(name, sizeof name, "e%d", i);
-        singly += stops(w, name) == NODES;
+        singly += classes_scanned(w, name) == NODES;
     }
     assert_int_equal(singly, 1);
     world_free(w);
 }
 
-static void T16_a_label_with_a_value_for_each_node_parts_nobody_elses(void **state)
+static void T16_a_label_that_differs_on_each_node_does_not_slow_other_namespaces(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_one(w, "evil", "e", "asset");
     selecting_one(w, "evil", "r", "rack");
-    assert_int_equal(stops(w, "e"), NODES);
-    assert_int_equal(stops(w, "r"), NODES);
+    assert_int_equal(classes_scanned(w, "e"), NODES);
+    assert_int_equal(classes_scanned(w, "r"), NODES);
     selecting_one(w, "good", "p", "pool");
-    assert_int_equal(stops(w, "p"), 3);
+    assert_int_equal(classes_scanned(w, "p"), 3);
     world_free(w);
 }
 
-static void T16_labels_that_nobody_asks_for_any_more_are_forgotten(void **state)
+static void T16_labels_that_no_pod_selects_any_more_are_dropped(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_one(w, "good", "p", "pool");
     selecting_one(w, "evil", "e", "l0");
-    assert_int_equal(stops(w, "e"), 2);
-    assert_int_equal(stops(w, "p"), 6);
+    assert_int_equal(classes_scanned(w, "e"), 2);
+    assert_int_equal(classes_scanned(w, "p"), 6);
     gone(w, "evil", "e");
     world_wait(w, SECONDS(11));
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops(w, "p"), 3);
+    assert_int_equal(classes_scanned(w, "p"), 3);
     gone(w, "good", "p");
     world_wait(w, SECONDS(11));
     world_pod(w, "q", NULL, 1);
-    assert_int_equal(stops(w, "o"), 1);
+    assert_int_equal(classes_scanned(w, "o"), 1);
     assert_int_equal(w->core->labels.n_class_labels, 0);
     world_free(w);
 }
 
-/* Who was refused for want of room asks again when there is some. */
-static void T16_what_is_forgotten_makes_room_for_those_that_wait(void **state)
+/* A signature whose label did not fit into the table gets it when there is room again. */
+static void T16_a_dropped_label_makes_room_for_a_waiting_one(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_many(w, "evil", "e", "l", CLASS_LABELS_MAX);
-    assert_int_equal(stops(w, "e"), 2);
+    assert_int_equal(classes_scanned(w, "e"), 2);
     selecting_one(w, "evil", "r", "pool");
-    assert_int_equal(stops(w, "r"), NODES);
+    assert_int_equal(classes_scanned(w, "r"), NODES);
     gone(w, "evil", "e");
     world_wait(w, SECONDS(11));
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops(w, "r"), 3);
+    assert_int_equal(classes_scanned(w, "r"), 3);
     world_free(w);
 }
 
-/* A label that appears when pods have asked for it already. */
-static void T16_a_label_that_nodes_get_later_is_heeded(void **state)
+/* Pods select by the label before any node has it. */
+static void T16_a_label_that_nodes_get_later_counts(void **state)
 {
     (void)state;
     struct world *w = cluster();
@@ -210,17 +210,17 @@ static void T16_a_label_that_nodes_get_later_is_heeded(void **state)
     gang_kvs_add(&node->labels, "late", "yes");
     world_node_facts(w, node);
     assert_string_equal(world_filter(w, "g-0"), "n117");
-    assert_int_equal(stops(w, "g-0"), 2);
+    assert_int_equal(classes_scanned(w, "g-0"), 2);
     world_free(w);
 }
 
-/* Nodes that are added with values of their own. */
-static void T16_labels_that_tell_too_much_with_time_are_given_up(void **state)
+/* Nodes come whose values of the label are all different. */
+static void T16_a_label_that_gets_too_many_values_is_dropped(void **state)
 {
     (void)state;
     struct world *w = cluster();
     selecting_one(w, "good", "p", "pool");
-    assert_int_equal(stops(w, "p"), 3);
+    assert_int_equal(classes_scanned(w, "p"), 3);
     for (int i = 0; i < NODES / 2; i++) {
         struct gang_node_facts *f = labelled(i);
         for (size_t k = 0; k < f->labels.n; k++)
@@ -230,24 +230,25 @@ static void T16_labels_that_tell_too_much_with_time_are_given_up(void **state)
             }
         world_node_facts(w, f);
         selecting_one(w, "good", "p", "pool");
-        assert_true(stops(w, "p") <= CLASS_LABEL_SETS_MAX || stops(w, "p") == NODES);
+        assert_true(classes_scanned(w, "p") <= CLASS_LABEL_SETS_MAX ||
+                    classes_scanned(w, "p") == NODES);
     }
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops(w, "o"), 1);
+    assert_int_equal(classes_scanned(w, "o"), 1);
     world_free(w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T16_labels_that_no_node_has_part_no_nodes),
-        cmocka_unit_test(T16_who_selects_by_many_labels_looks_at_each_node_alone),
-        cmocka_unit_test(T16_a_full_table_is_shared_by_namespace),
-        cmocka_unit_test(T16_a_label_with_a_value_for_each_node_parts_nobody_elses),
-        cmocka_unit_test(T16_labels_that_nobody_asks_for_any_more_are_forgotten),
-        cmocka_unit_test(T16_what_is_forgotten_makes_room_for_those_that_wait),
-        cmocka_unit_test(T16_a_label_that_nodes_get_later_is_heeded),
-        cmocka_unit_test(T16_labels_that_tell_too_much_with_time_are_given_up),
+        cmocka_unit_test(T16_labels_that_no_node_has_divide_no_nodes),
+        cmocka_unit_test(T16_only_the_pod_with_many_selector_labels_scans_every_node),
+        cmocka_unit_test(T16_namespaces_share_a_full_table_fairly),
+        cmocka_unit_test(T16_a_label_that_differs_on_each_node_does_not_slow_other_namespaces),
+        cmocka_unit_test(T16_labels_that_no_pod_selects_any_more_are_dropped),
+        cmocka_unit_test(T16_a_dropped_label_makes_room_for_a_waiting_one),
+        cmocka_unit_test(T16_a_label_that_nodes_get_later_counts),
+        cmocka_unit_test(T16_a_label_that_gets_too_many_values_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete gangs commit together where many refused pods wait: each Binding wakes all of those. */
+/* When many refused pods wait, complete gangs commit together, because each Binding wakes all of
+ * them. */
 #include "test/lib/world.h"
 
 #define MSEC(n) ((usec_t)(n)*USEC_PER_MSEC)
@@ -12,7 +13,8 @@ static struct world *world_together(size_t together)
     return world_new_with(config, true);
 }
 
-/* The gang "w", which has no room: each of its members was asked about, and refused. */
+/* The gang "w", which has no room: kube-scheduler called filter for each member, and filter
+ * refused. */
 static void refused_gang(struct world *w, int members, int gpus)
 {
     world_group(w, "w", members);
@@ -23,7 +25,7 @@ static void refused_gang(struct world *w, int members, int gpus)
     }
 }
 
-/* Room for four members of a GPU each, and three members of two GPUs each that wait. */
+/* Room for four members of one GPU each, and three waiting members of two GPUs each. */
 static struct world *crowd(struct world *w)
 {
     world_node(w, "n", 4);
@@ -40,7 +42,7 @@ static struct world *crowded_world(size_t together)
     return crowd(world_together(together));
 }
 
-static void P07_complete_gangs_commit_together_behind_many_refused_pods(void **state)
+static void P07_complete_gangs_commit_together_when_many_refused_pods_wait(void **state)
 {
     (void)state;
     struct world *w = crowded_world(3);
@@ -51,7 +53,7 @@ static void P07_complete_gangs_commit_together_behind_many_refused_pods(void **s
     assert_int_equal(w->n_bindings, 0);
     world_try_members(w, "b", 0, 2);
     assert_int_equal(w->n_bindings, 0);
-    world_wait(w, MSEC(1)); /* three pods are refused: 3 ms after the first gang was complete */
+    world_wait(w, MSEC(1)); /* 3 refused pods: 3 ms after the first gang was complete */
     assert_int_equal(w->n_bindings, 4);
     world_all_bound(w);
     assert_string_equal(world_state(w, "a"), "Scheduled");
@@ -59,7 +61,7 @@ static void P07_complete_gangs_commit_together_behind_many_refused_pods(void **s
     world_free(w);
 }
 
-static void below_that_number_a_gang_commits_at_once(void **state)
+static void with_fewer_refused_pods_a_gang_commits_at_once(void **state)
 {
     (void)state;
     static const size_t none[] = {0, 4};
@@ -72,7 +74,7 @@ static void below_that_number_a_gang_commits_at_once(void **state)
     }
 }
 
-static void pods_that_are_refused_no_more_are_not_counted(void **state)
+static void deleted_refused_pods_do_not_count(void **state)
 {
     (void)state;
     struct world *w = crowded_world(3);
@@ -82,7 +84,7 @@ static void pods_that_are_refused_no_more_are_not_counted(void **state)
     world_free(w);
 }
 
-static void no_gang_waits_beyond_its_attempt(void **state)
+static void no_gang_waits_past_the_end_of_its_attempt(void **state)
 {
     (void)state;
     struct world *w = world_together(1);
@@ -90,13 +92,13 @@ static void no_gang_waits_beyond_its_attempt(void **state)
     refused_gang(w, 9, 1);
     world_group_timeout(w, "a", 2, MSEC(20));
     world_members(w, "a", 0, 2, 1);
-    world_wait(w, MSEC(12)); /* 8 ms are left, 9 would be waited */
+    world_wait(w, MSEC(12)); /* 8 ms are left; the wait would be 9 ms */
     world_try_members(w, "a", 0, 2);
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-static void the_wait_ends_when_nobody_comes_to_bind(void **state)
+static void the_wait_ends_when_no_member_comes_to_bind(void **state)
 {
     (void)state;
     struct world *w = world_together(200);
@@ -107,12 +109,12 @@ static void the_wait_ends_when_nobody_comes_to_bind(void **state)
     world_try_members(w, "a", 0, 2);
     world_wait(w, MSEC(149));
     assert_int_equal(w->n_bindings, 0);
-    world_wait(w, MSEC(1)); /* of the 400 ms that it would wait for others */
+    world_wait(w, MSEC(1)); /* long before the limit of 400 ms */
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-static void a_gang_that_is_no_longer_complete_is_not_committed_with_the_others(void **state)
+static void a_gang_that_became_incomplete_does_not_commit_with_the_others(void **state)
 {
     (void)state;
     struct world *w = crowded_world(3);
@@ -127,7 +129,7 @@ static void a_gang_that_is_no_longer_complete_is_not_committed_with_the_others(v
     world_free(w);
 }
 
-static void members_that_keep_coming_put_the_commit_off(void **state)
+static void new_members_at_bind_delay_the_commit(void **state)
 {
     (void)state;
     struct world *w = world_together(200);
@@ -141,21 +143,21 @@ static void members_that_keep_coming_put_the_commit_off(void **state)
     world_try_members(w, "a", 0, 2);
     world_wait(w, MSEC(100));
     world_try_members(w, "b", 0, 2);
-    world_wait(w, MSEC(100)); /* 150 ms after the last that came */
+    world_wait(w, MSEC(100)); /* the wait ends 150 ms after the last member came */
     assert_int_equal(w->n_bindings, 0);
     world_wait(w, MSEC(50));
     assert_int_equal(w->n_bindings, 4);
-    world_try_members(w, "c", 0, 2); /* nobody waits any more: it begins anew */
+    world_try_members(w, "c", 0, 2); /* no gang waits any more: a new wait begins */
     assert_int_equal(w->n_bindings, 4);
     world_free(w);
 }
 
-static void no_gang_waits_when_its_hold_is_nearly_over(void **state)
+static void a_gang_whose_hold_is_nearly_over_does_not_wait(void **state)
 {
     (void)state;
     struct world *w = crowded_world(3);
     world_try_members(w, "a", 0, 1);
-    world_wait(w, SECONDS(15)); /* a quarter is left for the Bindings, and no moment to wait */
+    world_wait(w, SECONDS(15)); /* the last quarter of a hold is for the Bindings */
     world_try_members(w, "a", 1, 2);
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
@@ -180,8 +182,8 @@ static void no_gang_waits_longer_than_a_quarter_of_a_hold(void **state)
     world_free(w);
 }
 
-/* Holds are few: those that wait for others make room when half of them are taken. */
-static void half_of_the_holds_taken_ends_the_wait(void **state)
+/* Waiting gangs use holds. They commit when half of the holds are taken. */
+static void the_wait_ends_when_half_of_the_holds_are_taken(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -200,14 +202,14 @@ static void half_of_the_holds_taken_ends_the_wait(void **state)
     world_try_members(w, "b", 0, 1);
     world_wait(w, 0);
     assert_int_equal(w->n_bindings, 2);
-    world_try_members(w, "b", 1, 3); /* and nobody begins to wait then */
+    world_try_members(w, "b", 1, 3); /* and no gang starts to wait */
     assert_int_equal(w->n_bindings, 5);
     world_free(w);
 }
 
-/* Who was tried in vain before muster started need not have been refused by it: a Binding wakes
- * only those. */
-static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state)
+/* A Binding wakes only pods that filter refused. A pod that was unschedulable before muster started
+ * may have another reason, so it counts only after filter has refused it. */
+static void pods_refused_before_a_restart_count_once_filter_refuses_them_again(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -240,7 +242,7 @@ static struct world *express_crowd(size_t together)
     return crowd(world_new_with(config, true));
 }
 
-/* Of express gangs one member is at bind: its call waits for the others' first. */
+/* An express gang has one member at bind. Its call waits for the other gangs. */
 static void P07_express_gangs_commit_together_too(void **state)
 {
     (void)state;
@@ -257,14 +259,14 @@ static void P07_express_gangs_commit_together_too(void **state)
     assert_string_equal(world_answer(w, b), "");
     assert_string_equal(world_state(w, "b"), "Scheduled");
     world_free(w);
-    w = express_crowd(4); /* fewer are refused */
+    w = express_crowd(4); /* fewer than 4 pods are refused */
     world_try(w, "a-0");
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-/* Half of the holds that may be are taken: nobody waits with one more. */
-static void where_holds_are_few_an_express_gang_does_not_wait(void **state)
+/* One hold is half of all holds, so the gang does not wait. */
+static void an_express_gang_does_not_wait_when_holds_are_few(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -282,8 +284,8 @@ static void where_holds_are_few_an_express_gang_does_not_wait(void **state)
     world_free(w);
 }
 
-/* What comes into doubt while it waits: member by member, within the limit of the hold. */
-static void an_express_gang_in_doubt_is_not_committed_with_the_others(void **state)
+/* A member becomes inexact during the wait: now each member must come to bind within the hold. */
+static void an_express_gang_with_an_inexact_member_does_not_commit_with_the_others(void **state)
 {
     (void)state;
     struct world *w = express_crowd(3);
@@ -304,20 +306,20 @@ static void an_express_gang_in_doubt_is_not_committed_with_the_others(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(P07_complete_gangs_commit_together_behind_many_refused_pods),
-        cmocka_unit_test(below_that_number_a_gang_commits_at_once),
-        cmocka_unit_test(pods_that_are_refused_no_more_are_not_counted),
-        cmocka_unit_test(no_gang_waits_beyond_its_attempt),
-        cmocka_unit_test(the_wait_ends_when_nobody_comes_to_bind),
-        cmocka_unit_test(a_gang_that_is_no_longer_complete_is_not_committed_with_the_others),
-        cmocka_unit_test(members_that_keep_coming_put_the_commit_off),
-        cmocka_unit_test(no_gang_waits_when_its_hold_is_nearly_over),
+        cmocka_unit_test(P07_complete_gangs_commit_together_when_many_refused_pods_wait),
+        cmocka_unit_test(with_fewer_refused_pods_a_gang_commits_at_once),
+        cmocka_unit_test(deleted_refused_pods_do_not_count),
+        cmocka_unit_test(no_gang_waits_past_the_end_of_its_attempt),
+        cmocka_unit_test(the_wait_ends_when_no_member_comes_to_bind),
+        cmocka_unit_test(a_gang_that_became_incomplete_does_not_commit_with_the_others),
+        cmocka_unit_test(new_members_at_bind_delay_the_commit),
+        cmocka_unit_test(a_gang_whose_hold_is_nearly_over_does_not_wait),
         cmocka_unit_test(no_gang_waits_longer_than_a_quarter_of_a_hold),
-        cmocka_unit_test(half_of_the_holds_taken_ends_the_wait),
-        cmocka_unit_test(those_of_an_earlier_life_count_when_filter_refuses_them),
+        cmocka_unit_test(the_wait_ends_when_half_of_the_holds_are_taken),
+        cmocka_unit_test(pods_refused_before_a_restart_count_once_filter_refuses_them_again),
         cmocka_unit_test(P07_express_gangs_commit_together_too),
-        cmocka_unit_test(where_holds_are_few_an_express_gang_does_not_wait),
-        cmocka_unit_test(an_express_gang_in_doubt_is_not_committed_with_the_others),
+        cmocka_unit_test(an_express_gang_does_not_wait_when_holds_are_few),
+        cmocka_unit_test(an_express_gang_with_an_inexact_member_does_not_commit_with_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

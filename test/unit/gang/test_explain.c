@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said about a gang to somebody who asks why it is where it is. */
+/* What `muster explain` tells about a gang. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
@@ -25,7 +25,7 @@ static struct world *three_nodes(void)
     return w;
 }
 
-static void a_gang_that_is_not_known_is_not_explained(void **state)
+static void an_unknown_gang_is_not_explained(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -36,7 +36,7 @@ static void a_gang_that_is_not_known_is_not_explained(void **state)
     world_free(w);
 }
 
-static void what_is_short_is_named_and_who_has_it(void **state)
+static void the_short_resource_and_its_holders_are_named(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -76,7 +76,7 @@ static void what_is_short_is_named_and_who_has_it(void **state)
     world_free(w);
 }
 
-static void reservations_are_held_too(void **state)
+static void reservations_count_as_holders(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -91,7 +91,7 @@ static void reservations_are_held_too(void **state)
     assert_int_equal(x.holders[0].reserved, 6);
     gang_explained_done(&x);
     x = explain(w, "planned");
-    assert_int_equal(x.n_signatures, 0); /* all have their place */
+    assert_int_equal(x.n_signatures, 0); /* every member has a slot */
     assert_null(x.held);
     assert_int_equal(x.units[0].planned, 6);
     gang_explained_done(&x);
@@ -121,7 +121,7 @@ static void at_most_ten_holders_are_named(void **state)
     world_free(w);
 }
 
-static void members_of_several_signatures_are_told_apart(void **state)
+static void members_are_explained_by_signature(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -139,7 +139,7 @@ static void members_of_several_signatures_are_told_apart(void **state)
     assert_int_equal(x.pods[0].signature, 0);
     assert_int_equal(x.pods[3].signature, 1);
     gang_explained_done(&x);
-    /* So many signatures are shown, the others are only counted as members. */
+    /* Only this many signatures are shown. Members of the others are only counted. */
     world_group(w, "g", 44);
     for (int i = 0; i < 40; i++) {
         char name[16];
@@ -154,21 +154,22 @@ static void members_of_several_signatures_are_told_apart(void **state)
     world_free(w);
 }
 
-static void what_the_scheduler_refuses_is_counted(void **state)
+static void infeasible_nodes_are_counted(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 3);
     assert_string_equal(world_state(w, "g"), "Planned");
-    world_filter_on(w, "g-0", "b cpu", NULL); /* the list is whole: "a" is refused */
+    world_filter_on(w, "g-0", "b cpu",
+                    NULL); /* a complete list without "a": kube-scheduler refuses "a" */
     world_filter_on(w, "g-1", "b cpu", NULL);
     struct gang_explained x = explain(w, "g");
     assert_int_equal(x.n_signatures, 1);
     assert_int_equal(x.signatures[0].roomy, 2);
     assert_int_equal(x.signatures[0].refused, 1);
     assert_int_equal(x.signatures[0].fit, 1);
-    assert_null(x.signatures[0].resource); /* there is enough of everything */
+    assert_null(x.signatures[0].resource); /* no resource is short */
     assert_true(x.infeasible_until > w->now);
     gang_explained_done(&x);
     world_free(w);
@@ -206,7 +207,7 @@ static void host_ports_and_cordons_are_counted(void **state)
     world_free(w);
 }
 
-static void subgroups_have_their_figures(void **state)
+static void each_subgroup_has_its_own_figures(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -240,7 +241,7 @@ static void subgroups_have_their_figures(void **state)
     world_free(w);
 }
 
-static void capacity_that_is_kept_is_told_on_both_sides(void **state)
+static void an_earmark_is_shown_for_its_gang_and_for_those_behind(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -275,7 +276,7 @@ static void capacity_that_is_kept_is_told_on_both_sides(void **state)
 }
 
 /* 3 members of 2 GPUs; a has 3 free, b has 1. */
-static void what_would_make_room_is_tried_out(void **state)
+static void explain_tries_out_what_would_make_room(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -296,8 +297,8 @@ static void what_would_make_room_is_tried_out(void **state)
     world_free(w);
 }
 
-/* Each of 3 members is alone on its node: GPUs of one more node are enough by their number. */
-static void more_nodes_are_as_many_as_the_rules_ask_for(void **state)
+/* A host port allows one member per node. Counting GPUs alone, one more node would be enough. */
+static void the_number_of_missing_nodes_follows_the_rules_between_pods(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -320,17 +321,17 @@ static void more_nodes_are_as_many_as_the_rules_ask_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gang_that_is_not_known_is_not_explained),
-        cmocka_unit_test(what_is_short_is_named_and_who_has_it),
-        cmocka_unit_test(what_would_make_room_is_tried_out),
-        cmocka_unit_test(more_nodes_are_as_many_as_the_rules_ask_for),
-        cmocka_unit_test(reservations_are_held_too),
+        cmocka_unit_test(an_unknown_gang_is_not_explained),
+        cmocka_unit_test(the_short_resource_and_its_holders_are_named),
+        cmocka_unit_test(explain_tries_out_what_would_make_room),
+        cmocka_unit_test(the_number_of_missing_nodes_follows_the_rules_between_pods),
+        cmocka_unit_test(reservations_count_as_holders),
         cmocka_unit_test(at_most_ten_holders_are_named),
-        cmocka_unit_test(members_of_several_signatures_are_told_apart),
-        cmocka_unit_test(what_the_scheduler_refuses_is_counted),
+        cmocka_unit_test(members_are_explained_by_signature),
+        cmocka_unit_test(infeasible_nodes_are_counted),
         cmocka_unit_test(host_ports_and_cordons_are_counted),
-        cmocka_unit_test(subgroups_have_their_figures),
-        cmocka_unit_test(capacity_that_is_kept_is_told_on_both_sides),
+        cmocka_unit_test(each_subgroup_has_its_own_figures),
+        cmocka_unit_test(an_earmark_is_shown_for_its_gang_and_for_those_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

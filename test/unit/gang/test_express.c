@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane; its licence is in test_predicate_parity_rules.c and test_predicate_parity.c. */
+/* The express lane. test_predicate_parity.c and test_predicate_parity_rules.c test when it closes.
+ */
 #include <string.h>
 
 #include "test/lib/world.h"
@@ -39,8 +40,8 @@ static void P03_the_first_member_at_bind_binds_all(void **state)
     world_free(w);
 }
 
-/* One call is all that such a gang ever holds, and it ends at once. */
-static void at_the_limit_of_holds_the_lane_needs_none(void **state)
+/* An express gang holds only one call, which ends at once. */
+static void at_the_limit_of_holds_the_lane_still_works(void **state)
 {
     (void)state;
     for (int lane = 0; lane < 2; lane++) {
@@ -52,7 +53,7 @@ static void at_the_limit_of_holds_the_lane_needs_none(void **state)
         world_group(w, "g", 2);
         world_members(w, "g", 0, 2, 1);
         world_pod(w, "single", NULL, 1);
-        uint64_t other = world_try(w, "single"); /* open until its Binding is written */
+        uint64_t other = world_try(w, "single"); /* held until its Binding is written */
         uint64_t call = world_try(w, "g-0");
         assert_null(world_answer(w, other));
         assert_string_equal(world_state(w, "g"), lane ? "Committing" : "Planned");
@@ -61,7 +62,7 @@ static void at_the_limit_of_holds_the_lane_needs_none(void **state)
     }
 }
 
-static void without_the_setting_every_member_comes_to_bind(void **state)
+static void without_the_setting_every_member_must_come_to_bind(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -74,8 +75,8 @@ static void without_the_setting_every_member_comes_to_bind(void **state)
     world_free(w);
 }
 
-/* Both ways of filling the gang: one member is as the test wants it, the other is plain. */
-static void goes_the_normal_way(struct world *w)
+/* The gang "g" does not use the lane: it commits only when both members are at bind. */
+static void must_not_use_the_lane(struct world *w)
 {
     world_try(w, "g-0");
     assert_string_equal(world_state(w, "g"), "Planned");
@@ -87,7 +88,7 @@ static void goes_the_normal_way(struct world *w)
     world_free(w);
 }
 
-static void a_member_with_a_constraint_that_is_not_modelled_keeps_all_off_the_lane(void **state)
+static void an_unmodelled_constraint_of_one_member_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -95,20 +96,14 @@ static void a_member_with_a_constraint_that_is_not_modelled_keeps_all_off_the_la
     f->inexact = xstrdup("volumes");
     world_pod(w, "g-0", "g", 1);
     world_pod_set(w, f);
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
 /* "app" in (web), as a selector of pods of every namespace. */
 static void select_web(struct gang_selector *s)
 {
     s->all_namespaces = true;
-    s->term.items = xcalloc(1, sizeof *s->term.items);
-    s->term.n = 1;
-    struct gang_requirement *r = &s->term.items[0];
-    r->key = xstrdup("app");
-    r->op = MATCH_IN;
-    r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = xstrdup("web");
+    world_term_in(&s->term, "app", "web");
 }
 
 static struct gang_pod_facts *web(const char *name, const char *group)
@@ -118,8 +113,8 @@ static struct gang_pod_facts *web(const char *name, const char *group)
     return f;
 }
 
-/* An ordinary pod on a third node keeps pods of the app web out of its zone. */
-static void shunning_pod(struct world *w)
+/* An ordinary pod on a third node keeps the pods of the app "web" out of its zone. */
+static void add_pod_that_keeps_web_out_of_its_zone(struct world *w)
 {
     world_node(w, "z", 1);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
@@ -130,24 +125,24 @@ static void shunning_pod(struct world *w)
     world_pod_set(w, f);
 }
 
-static void a_pod_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(void **state)
+static void an_ordinary_pod_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
-    shunning_pod(w);
+    add_pod_that_keeps_web_out_of_its_zone(w);
     world_pod_set(w, web("g-0", "g"));
     world_pod_set(w, web("g-1", "g"));
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 
-    w = pair_world(); /* it is gone again, or never meant these */
-    shunning_pod(w);
+    w = pair_world(); /* its rule does not select these members */
+    add_pod_that_keeps_web_out_of_its_zone(w);
     world_members(w, "g", 0, 2, 1);
     world_try(w, "g-0");
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-static void a_member_that_the_watch_has_not_shown_keeps_all_off_the_lane(void **state)
+static void a_member_that_the_watch_has_not_shown_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -163,7 +158,7 @@ static void a_member_that_the_watch_has_not_shown_keeps_all_off_the_lane(void **
     world_free(w);
 }
 
-static void a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler(void **state)
+static void another_pods_nomination_to_a_planned_node_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -171,10 +166,10 @@ static void a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler(voi
     f->nominated = xstrdup("b");
     world_pod_set(w, f);
     world_members(w, "g", 0, 2, 1);
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
-static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state)
+static void a_nomination_older_than_its_node_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -189,10 +184,10 @@ static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
     world_sync(w);
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
-/* An ordinary pod that the watch shows, nominated there or nowhere (NULL). */
+/* An ordinary pod as the watch shows it, nominated to node; NULL: not nominated. */
 static void nominated_pod(struct world *w, const char *node)
 {
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
@@ -200,7 +195,7 @@ static void nominated_pod(struct world *w, const char *node)
     world_pod_set(w, f);
 }
 
-static void a_nomination_that_the_scheduler_has_cleared_is_forgotten(void **state)
+static void a_cleared_nomination_does_not_keep_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -213,23 +208,23 @@ static void a_nomination_that_the_scheduler_has_cleared_is_forgotten(void **stat
     world_free(w);
 }
 
-static void an_event_older_than_a_nomination_does_not_undo_it(void **state)
+static void a_pod_event_older_than_a_nomination_does_not_clear_it(void **state)
 {
     (void)state;
     struct world *w = pair_world();
     world_group(w, "h", 2);
-    world_members(w, "h", 0, 2, 1); /* "a" and "b" are reserved */
+    world_members(w, "h", 0, 2, 1); /* reserves "a" and "b" */
     nominated_pod(w, NULL);
     assert_string_equal(world_filter(w, "o"), "");
     world_node(w, "c", 1);
     assert_true(world_nominated(w, "o@c"));
-    nominated_pod(w, NULL); /* older than that */
+    nominated_pod(w, NULL); /* an event from before the nomination */
     world_node(w, "d", 1);
     world_members(w, "g", 0, 2, 1); /* "c" and "d" */
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
-static void a_member_that_is_to_be_spread_keeps_all_off_the_lane(void **state)
+static void a_member_with_a_spread_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -241,10 +236,10 @@ static void a_member_that_is_to_be_spread_keeps_all_off_the_lane(void **state)
         select_web(&f->spreads[0].selector);
         world_pod_set(w, f);
     }
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
-static void a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked(void **state)
+static void no_express_binding_to_a_node_missing_from_a_siblings_complete_list(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -253,14 +248,15 @@ static void a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked(void 
     assert_string_equal(world_filter_on(w, "g-0", "a c", NULL), "a");
     world_bind(w, "g-0", "a");
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_int_equal(w->n_bindings, 0); /* of its sibling the scheduler has said no to "b" */
+    assert_int_equal(w->n_bindings,
+                     0); /* the list without "b" is evidence about its sibling, too */
     assert_string_equal(world_filter_on(w, "g-1", "a c", NULL), "c");
     world_bind(w, "g-1", "c");
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-/* Both were refused while x ran on b, and are nominated since it has gone. */
+/* Both members were refused while x ran on b. They are nominated since x has gone. */
 static struct world *woken_pair(void)
 {
     struct world *w = pair_world();
@@ -273,8 +269,9 @@ static struct world *woken_pair(void)
     return w;
 }
 
-/* kube-scheduler leaves out what a nominated sibling fills: that says nothing against its place. */
-static void places_that_siblings_are_nominated_to_are_in_no_list(void **state)
+/* kube-scheduler leaves out nodes that a nominated sibling fills. This is no evidence against the
+ * sibling's slot. */
+static void a_node_that_a_nominated_sibling_fills_may_be_missing_from_a_list(void **state)
 {
     (void)state;
     struct world *w = woken_pair();
@@ -286,8 +283,9 @@ static void places_that_siblings_are_nominated_to_are_in_no_list(void **state)
     world_free(w);
 }
 
-/* But a member does not fill its own place; that it may not be heard of yet changes nothing. */
-static void a_place_that_the_own_list_lacks_is_not_bound_to_unasked(void **state)
+/* But a member's own nomination does not fill its node, whether kube-scheduler has seen the
+ * nomination yet or not. */
+static void no_express_binding_to_a_node_missing_from_the_members_own_list(void **state)
 {
     (void)state;
     struct world *w = woken_pair();
@@ -299,7 +297,7 @@ static void a_place_that_the_own_list_lacks_is_not_bound_to_unasked(void **state
     world_free(w);
 }
 
-static void a_place_that_was_swapped_away_is_not_bound_to_unasked(void **state)
+static void no_express_binding_to_a_slot_swapped_away_from_a_missing_node(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -307,11 +305,11 @@ static void a_place_that_was_swapped_away_is_not_bound_to_unasked(void **state)
     world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_filter_on(w, "g-0", "b c", NULL), "b");
     world_bind(w, "g-0", "b");
-    assert_int_equal(w->n_bindings, 0); /* "a" is its sibling's now, and was not on offer */
+    assert_int_equal(w->n_bindings, 0); /* "a", now its sibling's slot, was not offered */
     world_free(w);
 }
 
-static void members_that_are_hoped_for_are_waited_for(void **state)
+static void an_express_commit_waits_for_expected_members(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -323,12 +321,12 @@ static void members_that_are_hoped_for_are_waited_for(void **state)
     world_try(w, "g-0");
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(w->n_bindings, 0);
-    world_pod(w, "g-1", "g", 1); /* now all exist: nobody need ask for it */
+    world_pod(w, "g-1", "g", 1); /* now all members exist, and no further call is needed */
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-static void extras_with_a_place_are_bound_with_the_others(void **state)
+static void extras_with_a_slot_are_bound_with_the_others(void **state)
 {
     (void)state;
     struct world *w = world_express();
@@ -340,7 +338,7 @@ static void extras_with_a_place_are_bound_with_the_others(void **state)
     world_free(w);
 }
 
-static void a_gang_that_lost_a_member_after_its_commit_goes_the_normal_way(void **state)
+static void a_recovering_gang_does_not_use_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -356,18 +354,18 @@ static void a_gang_that_lost_a_member_after_its_commit_goes_the_normal_way(void 
     world_free(w);
 }
 
-static void while_a_watch_is_behind_every_member_comes_to_bind(void **state)
+static void while_a_watch_is_behind_every_member_must_come_to_bind(void **state)
 {
     (void)state;
     for (enum gang_watch of = 0; of < GANG_WATCHES; of++) {
         struct world *w = pair_world();
         world_members(w, "g", 0, 2, 1);
         world_watch(w, of, true); /* "b" may be cordoned, full or gone */
-        goes_the_normal_way(w);
+        must_not_use_the_lane(w);
     }
 }
 
-static void a_watch_that_has_caught_up_opens_the_lane_to_who_waits_at_bind(void **state)
+static void the_lane_opens_for_a_member_at_bind_when_the_watches_catch_up(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -383,9 +381,9 @@ static void a_watch_that_has_caught_up_opens_the_lane_to_who_waits_at_bind(void 
     world_free(w);
 }
 
-/* ---- kube-scheduler has not heard of it yet ---- */
+/* ---- kube-scheduler has not seen the Binding yet ---- */
 
-static void a_member_bound_unasked_is_sent_to_its_node(void **state)
+static void filter_and_bind_confirm_the_node_of_a_member_bound_by_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -393,17 +391,18 @@ static void a_member_bound_unasked_is_sent_to_its_node(void **state)
     world_try(w, "g-0");
     assert_string_equal(world_filter(w, "g-1"), "b");
     uint64_t call = world_bind(w, "g-1", "b");
-    assert_null(world_answer(w, call)); /* of the Binding that is under way */
+    assert_null(world_answer(w, call)); /* muster answers when the Binding has a result */
     assert_int_equal(w->n_bindings, 2);
     world_all_bound(w);
     assert_string_equal(world_answer(w, call), "");
-    assert_string_equal(world_filter(w, "g-1"), "b"); /* assigned, and the scheduler still behind */
+    assert_string_equal(world_filter(w, "g-1"),
+                        "b"); /* assigned, but kube-scheduler's watch is behind */
     call = world_bind(w, "g-1", "b");
     assert_string_equal(world_answer(w, call), "");
     world_free(w);
 }
 
-static void a_bind_of_a_member_bound_unasked_to_another_node_is_refused(void **state)
+static void a_member_bound_by_the_lane_cannot_be_bound_to_another_node(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -417,7 +416,7 @@ static void a_bind_of_a_member_bound_unasked_to_another_node_is_refused(void **s
     world_free(w);
 }
 
-static void its_node_not_on_offer_is_no_node(void **state)
+static void filter_returns_no_node_when_the_bound_node_is_not_offered(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -429,14 +428,14 @@ static void its_node_not_on_offer_is_no_node(void **state)
     world_free(w);
 }
 
-/* ---- pods that were let through elsewhere at that moment ---- */
+/* ---- pods that passed filter on another node at that moment ---- */
 
-static void an_ordinary_pod_on_its_way_does_not_overcommit(void **state)
+static void an_ordinary_pod_on_its_way_does_not_overcommit_a_node(void **state)
 {
     (void)state;
     struct world *w = pair_world();
     world_pod(w, "o", NULL, 1);
-    world_filter(w, "o"); /* passes both; the scheduler takes "a" */
+    world_filter(w, "o"); /* both nodes pass; kube-scheduler takes "a" */
     world_members(w, "g", 0, 2, 1);
     world_try(w, "g-0");
     assert_int_equal(w->n_bindings, 2);
@@ -470,9 +469,9 @@ static void an_ordinary_pod_on_its_way_does_not_take_a_port_twice(void **state)
     world_free(w);
 }
 
-/* ---- what else keeps a gang off the lane ---- */
+/* ---- what else keeps a gang from the lane ---- */
 
-static void a_gate_that_the_watch_still_shows_keeps_all_off_the_lane(void **state)
+static void a_gate_that_the_watch_still_shows_keeps_the_gang_off_the_lane(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -486,11 +485,11 @@ static void a_gate_that_the_watch_still_shows_keeps_all_off_the_lane(void **stat
         f->gated = true;
         world_pod_set(w, f);
     }
-    assert_int_equal(w->n_ungated, 2); /* kube-scheduler sees it at once, our watch does not */
-    goes_the_normal_way(w);
+    assert_int_equal(w->n_ungated, 2); /* kube-scheduler sees it at once, muster's watch later */
+    must_not_use_the_lane(w);
 }
 
-static void a_gang_whose_bindings_were_refused_goes_the_normal_way(void **state)
+static void a_gang_whose_bindings_were_refused_does_not_use_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -507,11 +506,11 @@ static void a_gang_whose_bindings_were_refused_goes_the_normal_way(void **state)
     assert_int_equal(w->n_bindings, 0);
     world_try(w, "g-1");
     assert_int_equal(w->n_bindings, 2);
-    assert_int_equal(express_bindings(w), 1); /* of the first time */
+    assert_int_equal(express_bindings(w), 1); /* from the first commit */
     world_free(w);
 }
 
-/* Pods of the app web are kept off the host of this one. */
+/* Keeps the pods of the app "web" off the host of this pod. */
 static struct gang_pod_facts *keeping_web_away(struct gang_pod_facts *f)
 {
     f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
@@ -520,9 +519,9 @@ static struct gang_pod_facts *keeping_web_away(struct gang_pod_facts *f)
     return f;
 }
 
-/* It is assumed on a node from the moment on that filter has let it through. */
+/* A pod may be assumed on a node as soon as filter has returned the node. */
 static void
-a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(void **state)
+a_pod_that_passed_filter_and_keeps_members_out_of_its_zone_keeps_them_off_the_lane(void **state)
 {
     (void)state;
     struct world *w = pair_world();
@@ -535,19 +534,19 @@ a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(voi
     world_pod_set(w, web("g-0", "g"));
     world_pod_set(w, web("g-1", "g"));
     assert_string_equal(world_filter_on(w, "o", "z", NULL), "z");
-    goes_the_normal_way(w);
+    must_not_use_the_lane(w);
 }
 
 static void host(struct world *w, const char *name, const char *hostname)
 {
     struct gang_node_facts *n = world_gpu_node(name, 1);
-    free(n->labels.items[0].value); /* the only label that it has */
+    free(n->labels.items[0].value); /* its only label */
     n->labels.items[0].value = xstrdup(hostname);
     world_node_facts(w, n);
 }
 
-/* To kube-scheduler they are one host, on which only one of the members may be. */
-static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void **state)
+/* For kube-scheduler they are one host, and only one of the members may be there. */
+static void anti_affinity_and_two_nodes_of_one_host_name_keep_the_gang_off_the_lane(void **state)
 {
     (void)state;
     for (int anti_affinity = 0; anti_affinity < 2; anti_affinity++) {
@@ -563,7 +562,7 @@ static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void *
         assert_int_equal(w->n_bindings, anti_affinity ? 0 : 2);
         world_free(w);
     }
-    struct world *w = world_express(); /* they have names of their own by now */
+    struct world *w = world_express(); /* now the two nodes have different host names */
     host(w, "a", "twin");
     host(w, "b", "twin");
     host(w, "c", "twin");
@@ -577,7 +576,7 @@ static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void *
     world_free(w);
 }
 
-static void an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away(void **state)
+static void an_ordinary_pod_on_its_way_does_not_join_pods_its_anti_affinity_excludes(void **state)
 {
     (void)state;
     struct world *w = world_express();
@@ -598,36 +597,37 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(P03_the_first_member_at_bind_binds_all),
-        cmocka_unit_test(at_the_limit_of_holds_the_lane_needs_none),
-        cmocka_unit_test(without_the_setting_every_member_comes_to_bind),
-        cmocka_unit_test(a_member_with_a_constraint_that_is_not_modelled_keeps_all_off_the_lane),
-        cmocka_unit_test(a_pod_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
-        cmocka_unit_test(a_member_that_the_watch_has_not_shown_keeps_all_off_the_lane),
-        cmocka_unit_test(a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler),
-        cmocka_unit_test(nodes_that_come_after_the_nomination_are_left_to_it_too),
-        cmocka_unit_test(a_nomination_that_the_scheduler_has_cleared_is_forgotten),
-        cmocka_unit_test(an_event_older_than_a_nomination_does_not_undo_it),
-        cmocka_unit_test(a_member_that_is_to_be_spread_keeps_all_off_the_lane),
-        cmocka_unit_test(a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked),
-        cmocka_unit_test(places_that_siblings_are_nominated_to_are_in_no_list),
-        cmocka_unit_test(a_place_that_the_own_list_lacks_is_not_bound_to_unasked),
-        cmocka_unit_test(a_place_that_was_swapped_away_is_not_bound_to_unasked),
-        cmocka_unit_test(members_that_are_hoped_for_are_waited_for),
-        cmocka_unit_test(extras_with_a_place_are_bound_with_the_others),
-        cmocka_unit_test(a_gang_that_lost_a_member_after_its_commit_goes_the_normal_way),
-        cmocka_unit_test(while_a_watch_is_behind_every_member_comes_to_bind),
-        cmocka_unit_test(a_watch_that_has_caught_up_opens_the_lane_to_who_waits_at_bind),
-        cmocka_unit_test(a_member_bound_unasked_is_sent_to_its_node),
-        cmocka_unit_test(a_bind_of_a_member_bound_unasked_to_another_node_is_refused),
-        cmocka_unit_test(its_node_not_on_offer_is_no_node),
-        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_overcommit),
-        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_take_a_port_twice),
-        cmocka_unit_test(a_gate_that_the_watch_still_shows_keeps_all_off_the_lane),
-        cmocka_unit_test(a_gang_whose_bindings_were_refused_goes_the_normal_way),
+        cmocka_unit_test(at_the_limit_of_holds_the_lane_still_works),
+        cmocka_unit_test(without_the_setting_every_member_must_come_to_bind),
+        cmocka_unit_test(an_unmodelled_constraint_of_one_member_keeps_the_gang_off_the_lane),
         cmocka_unit_test(
-            a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
-        cmocka_unit_test(two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler),
-        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away),
+            an_ordinary_pod_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
+        cmocka_unit_test(a_member_that_the_watch_has_not_shown_keeps_the_gang_off_the_lane),
+        cmocka_unit_test(another_pods_nomination_to_a_planned_node_keeps_the_gang_off_the_lane),
+        cmocka_unit_test(a_nomination_older_than_its_node_keeps_the_gang_off_the_lane),
+        cmocka_unit_test(a_cleared_nomination_does_not_keep_the_gang_off_the_lane),
+        cmocka_unit_test(a_pod_event_older_than_a_nomination_does_not_clear_it),
+        cmocka_unit_test(a_member_with_a_spread_keeps_the_gang_off_the_lane),
+        cmocka_unit_test(no_express_binding_to_a_node_missing_from_a_siblings_complete_list),
+        cmocka_unit_test(a_node_that_a_nominated_sibling_fills_may_be_missing_from_a_list),
+        cmocka_unit_test(no_express_binding_to_a_node_missing_from_the_members_own_list),
+        cmocka_unit_test(no_express_binding_to_a_slot_swapped_away_from_a_missing_node),
+        cmocka_unit_test(an_express_commit_waits_for_expected_members),
+        cmocka_unit_test(extras_with_a_slot_are_bound_with_the_others),
+        cmocka_unit_test(a_recovering_gang_does_not_use_the_lane),
+        cmocka_unit_test(while_a_watch_is_behind_every_member_must_come_to_bind),
+        cmocka_unit_test(the_lane_opens_for_a_member_at_bind_when_the_watches_catch_up),
+        cmocka_unit_test(filter_and_bind_confirm_the_node_of_a_member_bound_by_the_lane),
+        cmocka_unit_test(a_member_bound_by_the_lane_cannot_be_bound_to_another_node),
+        cmocka_unit_test(filter_returns_no_node_when_the_bound_node_is_not_offered),
+        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_overcommit_a_node),
+        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_take_a_port_twice),
+        cmocka_unit_test(a_gate_that_the_watch_still_shows_keeps_the_gang_off_the_lane),
+        cmocka_unit_test(a_gang_whose_bindings_were_refused_does_not_use_the_lane),
+        cmocka_unit_test(
+            a_pod_that_passed_filter_and_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
+        cmocka_unit_test(anti_affinity_and_two_nodes_of_one_host_name_keep_the_gang_off_the_lane),
+        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_join_pods_its_anti_affinity_excludes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What families of PodGroups cost: whoever writes many PodGroups that belong together, name others,
- * have many subgroups or many pods, each change takes at most 50 ms of CPU (four times that in the
- * gate, for machines that are slow). The best of some changes counts; without optimization only
- * what comes of them is looked at.
+ * The cost of families of PodGroups. A user may write many PodGroups that belong together or name
+ * others, and PodGroups with many subgroups or pods. Still, each change costs at most 50 ms of CPU
+ * (four times that in the gate, for slow machines). The best of several changes counts. A build
+ * without optimization checks only the results.
  */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ struct story {
     struct gang_core *core;
     usec_t now;
     const char *what;
-    double worst; /* step so far */
+    double worst; /* step up to now */
 };
 
 static struct story begin(const char *what)
@@ -53,7 +53,7 @@ static void end(struct story *s)
     gang_core_free(s->core);
     print_message("%8.1f ms  %s\n", s->worst, s->what);
     if (TIMED && s->worst > cost_limit(BOUND_MS))
-        fail_msg("%s: %.1f ms of CPU for one change", s->what, s->worst);
+        fail_msg("%s: one change costs %.1f ms of CPU", s->what, s->worst);
 }
 
 static struct gang_group_facts *a_group(const char *ns, const char *name)
@@ -108,7 +108,7 @@ static void assert_parent_says(struct story *s, const char *words)
     char text[256] = "";
     gang_core_each_gang(s->core, find_text, text);
     if (!strstr(text, words))
-        fail_msg("%s: \"%s\" does not say \"%s\"", s->what, text, words);
+        fail_msg("%s: the status is \"%s\" and does not contain \"%s\"", s->what, text, words);
 }
 
 static void sync(struct story *s)
@@ -116,8 +116,8 @@ static void sync(struct story *s)
     step(s, (struct gang_event){.kind = GANG_EV_SYNCED});
 }
 
-/* Each PodGroup has as many subgroups as one may have. */
-static void T05_a_family_is_judged_before_it_is_built(void **state)
+/* Each PodGroup has as many subgroups as the bound allows. */
+static void T05_a_family_beyond_the_bound_is_refused_before_it_is_built(void **state)
 {
     (void)state;
     struct story s = begin("256 PodGroups of 1,024 subgroups each");
@@ -127,20 +127,20 @@ static void T05_a_family_is_judged_before_it_is_built(void **state)
     for (int i = 0; i < 255 / FEWER; i++)
         set_group(&s, child(i, BOUND_SUBGROUPS));
     assert_parent_says(&s, "subgroups; muster takes at most 1024");
-    for (int i = 1; i < 255 / FEWER; i++) { /* fewer: it goes on */
+    for (int i = 1; i < 255 / FEWER; i++) { /* with fewer children, the gang continues */
         char name[32];
         snprintf(name, sizeof name, "c%05d", i);
         group_gone(&s, "default", name);
     }
     assert_parent_says(&s, "members exist");
     all = cost_ms() - all;
-    print_message("%8.1f ms  all of it\n", all);
+    print_message("%8.1f ms  in total\n", all);
     if (TIMED && all > 100 * cost_limit(BOUND_MS))
-        fail_msg("all of it took %.0f ms", all);
+        fail_msg("all changes together took %.0f ms", all);
     end(&s);
 }
 
-static void T05_more_children_than_may_be_cost_little(void **state)
+static void T05_children_beyond_the_bound_cost_little(void **state)
 {
     (void)state;
     struct story s = begin("5,000 children of one parent");
@@ -177,8 +177,8 @@ static struct gang_group_facts *bundled(const char *ns, int i, int n, const char
     return f;
 }
 
-/* Nobody can make another's PodGroup dear by naming it. */
-static void T05_strangers_that_name_a_group_cost_it_nothing(void **state)
+/* A PodGroup does not become expensive because PodGroups of another namespace name it. */
+static void T05_podgroups_of_other_namespaces_that_name_a_podgroup_cost_it_nothing(void **state)
 {
     (void)state;
     struct story s = begin("20,000 PodGroups that name another's bundle");
@@ -196,7 +196,7 @@ static void T05_strangers_that_name_a_group_cost_it_nothing(void **state)
     end(&s);
 }
 
-/* Each makes a part of its own, where there are parts. */
+/* A member that is a part of its own if the PodGroup is divided by the label "rack". */
 static struct gang_pod_facts *member(int i)
 {
     char name[32];
@@ -206,7 +206,8 @@ static struct gang_pod_facts *member(int i)
     return f;
 }
 
-/* From one number to another, each in a step of its own; or all in one, which is not timed. */
+/* The members from .. to-1 come or go: each in its own step, or all in one step that is not timed.
+ */
 static void members(struct story *s, int from, int to, bool come, bool one_step)
 {
     struct gang_event *events = xcalloc((size_t)(to - from), sizeof *events);
@@ -232,8 +233,8 @@ static void members(struct story *s, int from, int to, bool come, bool one_step)
     free(events);
 }
 
-/* Up to the bound each change looks at all members, beyond it at none. */
-static void T05_a_gang_of_very_many_pods_costs_little(void **state)
+/* Below the bound, each change visits all members; above the bound, it visits none. */
+static void T05_a_gang_with_very_many_pods_costs_little(void **state)
 {
     (void)state;
     struct story s = begin("50,000 pods of one PodGroup");
@@ -267,7 +268,7 @@ static struct gang_subgroup *policy(struct gang_group_facts *f, const char *name
     return p;
 }
 
-/* Each member makes a part of its own. */
+/* Each member is a part of its own. */
 static void T05_parts_by_labels_cost_little(void **state)
 {
     (void)state;
@@ -293,8 +294,8 @@ static void T05_parts_by_labels_cost_little(void **state)
     end(&s);
 }
 
-/* Pods say what their gang needs, each something else, and each is older than those before. */
-static void T05_declarations_cost_little(void **state)
+/* Each pod declares its gang differently, and each is older than the pods before it. */
+static void T05_gang_declarations_of_pods_cost_little(void **state)
 {
     (void)state;
     struct story s = begin("2,000 pods that declare their gang");
@@ -312,12 +313,12 @@ static void T05_declarations_cost_little(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T05_a_family_is_judged_before_it_is_built),
-        cmocka_unit_test(T05_more_children_than_may_be_cost_little),
-        cmocka_unit_test(T05_strangers_that_name_a_group_cost_it_nothing),
-        cmocka_unit_test(T05_a_gang_of_very_many_pods_costs_little),
+        cmocka_unit_test(T05_a_family_beyond_the_bound_is_refused_before_it_is_built),
+        cmocka_unit_test(T05_children_beyond_the_bound_cost_little),
+        cmocka_unit_test(T05_podgroups_of_other_namespaces_that_name_a_podgroup_cost_it_nothing),
+        cmocka_unit_test(T05_a_gang_with_very_many_pods_costs_little),
         cmocka_unit_test(T05_parts_by_labels_cost_little),
-        cmocka_unit_test(T05_declarations_cost_little),
+        cmocka_unit_test(T05_gang_declarations_of_pods_cost_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What filter, prioritize and preempt answer: offered and absent nodes, samples, nominations. */
+/* What filter, prioritize and preempt answer: offered and missing nodes, samples, nominations. */
 #include "test/lib/world.h"
 
 #include <stdio.h>
 
-/* Names of `n` nodes "x0".."x<n-1>" that do not exist, behind the given ones: a sample of a large
- * cluster, or the rest of it. */
-static char *with_strangers(const char *names, int n)
+/* The given names and n unknown nodes, "x0" to "x<n-1>": a list long enough to be a sample. */
+static char *with_unknown_nodes(const char *names, int n)
 {
     struct buf b = BUF_INIT;
     buf_printf(&b, "%s", names);
@@ -23,8 +22,8 @@ static void C08_a_sample_without_the_planned_node_moves_the_slot(void **state)
     world_node(w, "b", 2);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
-    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1); /* the fullest that fits */
-    cleanup_free char *sample = with_strangers("b", 120);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1); /* the fullest node with room */
+    cleanup_free char *sample = with_unknown_nodes("b", 120);
     assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "b");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
@@ -38,15 +37,15 @@ static void C08_a_sample_without_any_node_that_fits_steers_by_nomination(void **
     world_node(w, "a", 1);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
-    cleanup_free char *sample = with_strangers("", 120);
+    cleanup_free char *sample = with_unknown_nodes("", 120);
     assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "");
     assert_true(world_nominated(w, "g-0@a"));
-    assert_string_equal(world_state(w, "g"), "Planned"); /* a sample is no evidence */
+    assert_string_equal(world_state(w, "g"), "Planned"); /* a sample is not evidence */
     assert_string_equal(world_filter_on(w, "g-0", "a", "a"), "a");
     world_free(w);
 }
 
-/* g is planned on a, which x has left just now. */
+/* g is planned on a node that pod x has just left. */
 static struct world *just_freed(void)
 {
     struct world *w = world_new();
@@ -58,19 +57,20 @@ static struct world *just_freed(void)
     return w;
 }
 
-/* kube-scheduler asks with the nodes as they were when it began. */
-static void a_node_that_became_free_just_now_may_be_missing_in_a_list(void **state)
+/* kube-scheduler offers the nodes as they were when its scheduling cycle began. */
+static void a_node_that_just_became_free_may_be_missing_from_a_list(void **state)
 {
     (void)state;
     struct world *w = just_freed();
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_string_equal(world_filter_on(w, "g-0", "a", NULL), "a"); /* it has heard */
+    assert_string_equal(world_filter_on(w, "g-0", "a", NULL),
+                        "a"); /* kube-scheduler has seen the change */
     world_free(w);
 }
 
-/* What it does for a nomination it does after it has heard: the next list is believed. */
-static void a_node_that_became_free_is_refused_when_the_scheduler_has_heard(void **state)
+/* After a nomination or half a second, kube-scheduler has seen the change, and its list counts. */
+static void a_freed_node_is_infeasible_once_kube_scheduler_knows_of_it(void **state)
 {
     (void)state;
     for (int later = 0; later < 2; later++) {
@@ -87,8 +87,8 @@ static void a_node_that_became_free_is_refused_when_the_scheduler_has_heard(void
     }
 }
 
-/* The list that refuses one node says nothing about another that became free just now. */
-static void a_gang_is_planned_on_what_became_free_beside_what_is_refused(void **state)
+/* The list is evidence against a, but not against b, which became free just now. */
+static void a_gang_is_planned_on_a_freed_node_when_another_is_infeasible(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -104,7 +104,7 @@ static void a_gang_is_planned_on_what_became_free_beside_what_is_refused(void **
     world_free(w);
 }
 
-static void on_the_nominations_own_call_nothing_moves(void **state)
+static void a_call_for_a_nomination_moves_no_slot(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -118,7 +118,7 @@ static void on_the_nominations_own_call_nothing_moves(void **state)
     world_free(w);
 }
 
-static void siblings_of_one_shape_swap_slots(void **state)
+static void siblings_with_equal_requests_swap_slots(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -126,11 +126,12 @@ static void siblings_of_one_shape_swap_slots(void **state)
     world_node(w, "b", 1);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
-    /* One slot on each node; the first member is offered only the other's. */
+    /* One slot on each node. The first member is offered only its sibling's node. */
     const char *mine = world_filter(w, "g-0");
     cleanup_free char *first = xstrdup(mine);
     const char *other = first[0] == 'a' ? "b" : "a";
-    assert_string_equal(world_filter_on(w, "g-1", first, NULL), ""); /* g-0 is on its way there */
+    assert_string_equal(world_filter_on(w, "g-1", first, NULL),
+                        ""); /* g-0 is on its way to that node */
     assert_int_equal(w->n_bindings, 0);
     world_free(w);
 
@@ -147,7 +148,7 @@ static void siblings_of_one_shape_swap_slots(void **state)
     world_free(w);
 }
 
-static void C09_a_whole_list_is_evidence_and_the_plan_goes_round_it(void **state)
+static void C09_a_complete_list_is_evidence_and_the_plan_moves(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -156,7 +157,7 @@ static void C09_a_whole_list_is_evidence_and_the_plan_goes_round_it(void **state
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 2);
-    /* kube-scheduler lets these pods go to b only (a zone, a volume: not in our picture). */
+    /* kube-scheduler allows only b for these pods, for a reason that muster does not model. */
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
     assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "b");
     world_bind(w, "g-0", "b");
@@ -166,7 +167,7 @@ static void C09_a_whole_list_is_evidence_and_the_plan_goes_round_it(void **state
 }
 
 static void
-C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again(void **state)
+C09_a_gang_waits_when_kube_scheduler_refuses_its_nodes_and_is_planned_again_later(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -179,20 +180,20 @@ C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
     world_bind(w, "g-0", "b");
     assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "");
-    /* b takes one; without a there is no place for the other. */
+    /* Node b has room for one member. Without node a, no node is left for the other. */
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"),
                         "gang default/g: 2 members needed, room for 1 (kube-scheduler refuses the "
                         "nodes that have room for g-1)");
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 0);
     world_forget(w);
-    world_wait(w, SECONDS(3)); /* evidence does not last for ever */
+    world_wait(w, SECONDS(3)); /* evidence expires */
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_true(w->n_nominations > 0); /* the rejected member is woken */
     world_free(w);
 }
 
-static void a_node_that_changed_since_is_believed_again_at_once(void **state)
+static void an_infeasible_node_that_changes_is_planned_on_at_once(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -207,7 +208,7 @@ static void a_node_that_changed_since_is_believed_again_at_once(void **state)
     world_free(w);
 }
 
-static void a_pod_that_only_filter_has_seen_is_a_member(void **state)
+static void a_pod_known_only_from_filter_is_a_member(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -219,13 +220,13 @@ static void a_pod_that_only_filter_has_seen_is_a_member(void **state)
     assert_string_equal(world_state(w, "g"), "Planned");
     world_pod_gone(w, "g-1");
     assert_string_equal(world_state(w, "g"), "Assembling");
-    /* A late call does not bring it back. */
+    /* A late filter call does not bring the deleted pod back. */
     assert_string_equal(world_filter_facts(w, world_pod_facts("g-1", "g", 1), "a"), "");
     assert_string_equal(world_state(w, "g"), "Assembling");
     world_free(w);
 }
 
-static void pods_that_are_bound_get_their_own_node_and_those_replaced_none(void **state)
+static void filter_returns_the_node_of_a_bound_pod_and_none_for_a_replaced_pod(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -244,7 +245,7 @@ static void pods_that_are_bound_get_their_own_node_and_those_replaced_none(void 
     world_free(w);
 }
 
-static void ordinary_pods_see_nodes_that_are_not_in_the_picture(void **state)
+static void ordinary_pods_pass_on_nodes_unknown_to_muster(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -256,13 +257,13 @@ static void ordinary_pods_see_nodes_that_are_not_in_the_picture(void **state)
     world_free(w);
 }
 
-static void C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way(void **state)
+static void C02_an_ordinary_pod_at_bind_displaces_slots(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_pod(w, "o", NULL, 1);
-    assert_string_equal(world_filter(w, "o"), "a"); /* before the gang is there */
+    assert_string_equal(world_filter(w, "o"), "a"); /* before the gang exists */
     world_node(w, "b", 2);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
@@ -275,7 +276,7 @@ static void C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way(void **s
     world_free(w);
 }
 
-static void C02_pods_assigned_by_others_push_slots_away(void **state)
+static void C02_pods_assigned_by_other_programs_displace_slots(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -291,7 +292,7 @@ static void C02_pods_assigned_by_others_push_slots_away(void **state)
     world_free(w);
 }
 
-static void prioritize_fills_gpu_nodes_and_keeps_others_off_them(void **state)
+static void prioritize_fills_gpu_nodes_and_keeps_other_pods_off_them(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -314,7 +315,7 @@ static void prioritize_fills_gpu_nodes_and_keeps_others_off_them(void **state)
     world_free(w);
 }
 
-static void preempt_spares_reserved_nodes_and_members_get_no_victims(void **state)
+static void preempt_spares_reserved_nodes_and_gives_members_no_victims(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -334,7 +335,7 @@ static void preempt_spares_reserved_nodes_and_members_get_no_victims(void **stat
     world_free(w);
 }
 
-static void the_text_on_pods_is_stable_while_figures_move(void **state)
+static void the_text_on_a_pod_changes_seldom_when_only_figures_change(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -343,7 +344,7 @@ static void the_text_on_pods_is_stable_while_figures_move(void **state)
     world_members(w, "g", 0, 64, 1);
     int changes = 0;
     cleanup_free char *text = xstrdup("");
-    for (int i = 1; i <= 60; i++) { /* every 10 s some capacity more: 10 minutes */
+    for (int i = 1; i <= 60; i++) { /* a new node every 10 s, for 10 minutes */
         cleanup_free char *node = xasprintf("n%d", i);
         world_node(w, node, 1);
         world_filter(w, "g-0");
@@ -354,12 +355,13 @@ static void the_text_on_pods_is_stable_while_figures_move(void **state)
         }
         world_wait(w, SECONDS(10));
     }
-    /* 60 changes of the figures; told: 12 doublings from 5 ms to 30 s, then every 30 s. */
+    /* The figures change 60 times. The text changes 12 times at pauses that double from 5 ms to 30
+     * s, and then every 30 s. */
     assert_in_range(changes, 20, 30);
     world_free(w);
 }
 
-static void S11_members_created_one_by_one_soon_say_how_many_there_are(void **state)
+static void S11_members_created_one_by_one_soon_show_the_current_count(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -369,13 +371,13 @@ static void S11_members_created_one_by_one_soon_say_how_many_there_are(void **st
     world_filter(w, "g-0");
     assert_string_equal(w->refusal, "gang default/g: 1 of 3 members exist");
     world_pod(w, "g-1", "g", 1);
-    world_wait(w, 10 * USEC_PER_MSEC); /* the scheduler's second try */
+    world_wait(w, 10 * USEC_PER_MSEC); /* kube-scheduler's second try */
     world_filter(w, "g-0");
     assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
     world_free(w);
 }
 
-static void a_new_reason_is_told_at_once_and_by_event_to_those_not_asked_again(void **state)
+static void a_new_reason_is_reported_at_once_or_by_an_event(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -398,25 +400,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C08_a_sample_without_the_planned_node_moves_the_slot),
         cmocka_unit_test(C08_a_sample_without_any_node_that_fits_steers_by_nomination),
-        cmocka_unit_test(a_node_that_became_free_just_now_may_be_missing_in_a_list),
-        cmocka_unit_test(a_node_that_became_free_is_refused_when_the_scheduler_has_heard),
-        cmocka_unit_test(a_gang_is_planned_on_what_became_free_beside_what_is_refused),
-        cmocka_unit_test(on_the_nominations_own_call_nothing_moves),
-        cmocka_unit_test(siblings_of_one_shape_swap_slots),
-        cmocka_unit_test(C09_a_whole_list_is_evidence_and_the_plan_goes_round_it),
+        cmocka_unit_test(a_node_that_just_became_free_may_be_missing_from_a_list),
+        cmocka_unit_test(a_freed_node_is_infeasible_once_kube_scheduler_knows_of_it),
+        cmocka_unit_test(a_gang_is_planned_on_a_freed_node_when_another_is_infeasible),
+        cmocka_unit_test(a_call_for_a_nomination_moves_no_slot),
+        cmocka_unit_test(siblings_with_equal_requests_swap_slots),
+        cmocka_unit_test(C09_a_complete_list_is_evidence_and_the_plan_moves),
         cmocka_unit_test(
-            C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again),
-        cmocka_unit_test(a_node_that_changed_since_is_believed_again_at_once),
-        cmocka_unit_test(a_pod_that_only_filter_has_seen_is_a_member),
-        cmocka_unit_test(pods_that_are_bound_get_their_own_node_and_those_replaced_none),
-        cmocka_unit_test(ordinary_pods_see_nodes_that_are_not_in_the_picture),
-        cmocka_unit_test(C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way),
-        cmocka_unit_test(C02_pods_assigned_by_others_push_slots_away),
-        cmocka_unit_test(prioritize_fills_gpu_nodes_and_keeps_others_off_them),
-        cmocka_unit_test(preempt_spares_reserved_nodes_and_members_get_no_victims),
-        cmocka_unit_test(the_text_on_pods_is_stable_while_figures_move),
-        cmocka_unit_test(S11_members_created_one_by_one_soon_say_how_many_there_are),
-        cmocka_unit_test(a_new_reason_is_told_at_once_and_by_event_to_those_not_asked_again),
+            C09_a_gang_waits_when_kube_scheduler_refuses_its_nodes_and_is_planned_again_later),
+        cmocka_unit_test(an_infeasible_node_that_changes_is_planned_on_at_once),
+        cmocka_unit_test(a_pod_known_only_from_filter_is_a_member),
+        cmocka_unit_test(filter_returns_the_node_of_a_bound_pod_and_none_for_a_replaced_pod),
+        cmocka_unit_test(ordinary_pods_pass_on_nodes_unknown_to_muster),
+        cmocka_unit_test(C02_an_ordinary_pod_at_bind_displaces_slots),
+        cmocka_unit_test(C02_pods_assigned_by_other_programs_displace_slots),
+        cmocka_unit_test(prioritize_fills_gpu_nodes_and_keeps_other_pods_off_them),
+        cmocka_unit_test(preempt_spares_reserved_nodes_and_gives_members_no_victims),
+        cmocka_unit_test(the_text_on_a_pod_changes_seldom_when_only_figures_change),
+        cmocka_unit_test(S11_members_created_one_by_one_soon_show_the_current_count),
+        cmocka_unit_test(a_new_reason_is_reported_at_once_or_by_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members that are refused again: filter.c repeats what kube-scheduler has written on them. */
+/* Filter refuses a member again: it repeats the reason that kube-scheduler wrote to the pod. */
 #include "test/lib/world.h"
 
 #include <stdio.h>
 
 #define GPU "nvidia.com/gpu"
 
-/* A member of g as it is after a try on a full cluster. */
-static void reads(struct world *w, const char *pod, const char *short_of)
+/* A member of g with what kube-scheduler wrote to it after a try on a full cluster. */
+static void set_short_of(struct world *w, const char *pod, const char *short_of)
 {
     struct gang_pod_facts *f = world_pod_facts(pod, "g", 4);
     f->unschedulable = true;
@@ -15,7 +15,7 @@ static void reads(struct world *w, const char *pod, const char *short_of)
     world_pod_set(w, f);
 }
 
-/* g needs two nodes; b is free, on a something runs. */
+/* g needs two nodes. b is free, and a pod runs on a. */
 static struct world *half_full(void)
 {
     struct world *w = world_new();
@@ -27,7 +27,7 @@ static struct world *half_full(void)
     return w;
 }
 
-static void assert_said_in_full(struct world *w, const char *names)
+static void assert_full_reason(struct world *w, const char *names)
 {
     assert_string_equal(world_filter_on(w, "g-0", names, NULL), "");
     assert_false(w->as_full);
@@ -35,7 +35,7 @@ static void assert_said_in_full(struct world *w, const char *names)
     assert_non_null(strstr(w->refusal, "g: "));
 }
 
-static void assert_said_again(struct world *w, const char *names, size_t n)
+static void assert_repeated(struct world *w, const char *names, size_t n)
 {
     assert_string_equal(world_filter_on(w, "g-0", names, NULL), "");
     assert_true(w->as_full);
@@ -43,33 +43,34 @@ static void assert_said_again(struct world *w, const char *names, size_t n)
     assert_string_equal(w->refusal, "Insufficient " GPU);
 }
 
-/* The same; nothing was written on g-0, it was told, and reads of a full cluster since. */
-static struct world *half_full_and_told(void)
+/* The same. Filter has given g-0 the complete reason, and then kube-scheduler wrote "Insufficient".
+ */
+static struct world *half_full_and_refused(void)
 {
     struct world *w = half_full();
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU);
+    assert_full_reason(w, "b");
+    set_short_of(w, "g-0", GPU);
     return w;
 }
 
-static void what_the_pod_reads_is_said_again(void **state)
+static void filter_repeats_the_reason_on_the_pod(void **state)
 {
     (void)state;
-    struct world *w = half_full_and_told();
-    assert_said_again(w, "b", 1);
+    struct world *w = half_full_and_refused();
+    assert_repeated(w, "b", 1);
     world_node(w, "c", 2);
-    assert_said_again(w, "b c", 2);
-    reads(w, "g-0", NULL); /* the words of muster are on it */
-    assert_said_in_full(w, "b");
+    assert_repeated(w, "b c", 2);
+    set_short_of(w, "g-0", NULL); /* the pod has muster's own reason */
+    assert_full_reason(w, "b");
     world_free(w);
 }
 
-/* It sleeps as after any refusal: the plan wakes it. */
-static void it_is_woken_by_the_plan(void **state)
+/* The pod sleeps as after any refusal. */
+static void a_plan_wakes_a_pod_with_a_repeated_reason(void **state)
 {
     (void)state;
-    struct world *w = half_full_and_told();
-    assert_said_again(w, "b", 1);
+    struct world *w = half_full_and_refused();
+    assert_repeated(w, "b", 1);
     assert_int_equal(w->n_nominations, 0);
     world_node(w, "c", 4);
     assert_string_equal(world_state(w, "g"), "Planned");
@@ -77,17 +78,17 @@ static void it_is_woken_by_the_plan(void **state)
     world_free(w);
 }
 
-/* Whoever has read "Insufficient" only does not know of the gang: the answer says it, or an event.
- * What the pod reads stays. */
-static void who_was_never_told_is_told(void **state)
+/* A pod that has only "Insufficient" does not show that its gang waits. The answer or an event
+ * shows it; the condition of the pod does not change. */
+static void every_member_learns_the_reason_of_its_gang(void **state)
 {
     (void)state;
     struct world *w = half_full();
-    reads(w, "g-0", GPU);
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU);
-    reads(w, "g-1", GPU);
-    assert_said_again(w, "b", 1);
+    set_short_of(w, "g-0", GPU);
+    assert_full_reason(w, "b");
+    set_short_of(w, "g-0", GPU);
+    set_short_of(w, "g-1", GPU);
+    assert_repeated(w, "b", 1);
     world_wait(w, SECONDS(5));
     assert_int_equal(w->n_told, 0);
     assert_true(world_event(w,
@@ -98,20 +99,20 @@ static void who_was_never_told_is_told(void **state)
     world_free(w);
 }
 
-/* A pause is no news: most of a backlog is in one. */
-static void it_is_said_again_in_a_pause(void **state)
+/* Most gangs of a backlog are backed off. */
+static void filter_repeats_the_reason_during_a_backoff(void **state)
 {
     (void)state;
-    struct world *w = half_full_and_told();
+    struct world *w = half_full_and_refused();
     world_wait(w, SECONDS(61));
     assert_string_equal(world_state(w, "g"), "BackedOff");
-    assert_said_again(w, "b", 1);
+    assert_repeated(w, "b", 1);
     world_free(w);
 }
 
-/* Default preemption tries nodes that are as full: one with pods that it could evict, and need not,
- * makes kube-scheduler's try end in an error. */
-static void a_node_with_lower_pods_is_not_as_full(void **state)
+/* Default preemption tries nodes that are full. If it finds a node with pods that it could evict
+ * but need not, kube-scheduler's try ends in an error. */
+static void the_reason_is_not_repeated_for_a_node_with_pods_of_lower_priority(void **state)
 {
     (void)state;
     struct world *w = half_full();
@@ -120,41 +121,41 @@ static void a_node_with_lower_pods_is_not_as_full(void **state)
     low->phase = PHASE_RUNNING;
     low->priority = -1;
     world_pod_set(w, low);
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU);
-    assert_said_in_full(w, "b");
-    assert_said_in_full(w, "a b");
+    assert_full_reason(w, "b");
+    set_short_of(w, "g-0", GPU);
+    assert_full_reason(w, "b");
+    assert_full_reason(w, "a b");
     world_pod_gone(w, "low");
-    assert_said_again(w, "a b", 2);
-    assert_said_in_full(w, "b stranger"); /* who knows what runs there */
+    assert_repeated(w, "a b", 2);
+    assert_full_reason(w, "b stranger"); /* muster does not know what runs on this node */
     world_free(w);
 }
 
-/* It is on its way to some node, and kube-scheduler counts it there already. */
-static void lower_pods_on_their_way_count(void **state)
+/* The pod has passed filter, so kube-scheduler may already count it on a node. */
+static void pods_of_lower_priority_on_their_way_count(void **state)
 {
     (void)state;
-    struct world *w = half_full_and_told();
+    struct world *w = half_full_and_refused();
     world_pod_shaped(w, "low", NULL, 0, 100, -1);
     assert_string_equal(world_filter_on(w, "low", "b", NULL), "b");
-    assert_said_in_full(w, "b");
+    assert_full_reason(w, "b");
     world_pod_gone(w, "low");
-    assert_said_again(w, "b", 1);
+    assert_repeated(w, "b", 1);
     world_free(w);
 }
 
-/* Gangs that wait for something else than room have that to say. */
-static void other_reasons_are_said(void **state)
+/* A gang that waits for something other than room gets its own reason. */
+static void reasons_other_than_room_are_given_in_full(void **state)
 {
     (void)state;
-    struct world *w = half_full_and_told();
+    struct world *w = half_full_and_refused();
     world_pod_gone(w, "g-1");
-    assert_said_in_full(w, "b");
+    assert_full_reason(w, "b");
     assert_non_null(strstr(w->refusal, "1 of 2 members exist"));
     world_free(w);
 }
 
-static void many_nodes_are_not_named_one_by_one(void **state)
+static void the_reason_is_repeated_for_at_most_64_nodes(void **state)
 {
     (void)state;
     struct world *w = half_full();
@@ -165,25 +166,25 @@ static void many_nodes_are_not_named_one_by_one(void **state)
         world_node(w, name, 1);
         buf_printf(&names, "%s%s", i ? " " : "", name);
     }
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU);
-    assert_said_again(w, buf_str(&names), 64);
+    assert_full_reason(w, "b");
+    set_short_of(w, "g-0", GPU);
+    assert_repeated(w, buf_str(&names), 64);
     buf_puts(&names, " b");
-    assert_said_in_full(w, buf_str(&names));
+    assert_full_reason(w, buf_str(&names));
     world_free(w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_pod_reads_is_said_again),
-        cmocka_unit_test(it_is_woken_by_the_plan),
-        cmocka_unit_test(who_was_never_told_is_told),
-        cmocka_unit_test(it_is_said_again_in_a_pause),
-        cmocka_unit_test(a_node_with_lower_pods_is_not_as_full),
-        cmocka_unit_test(lower_pods_on_their_way_count),
-        cmocka_unit_test(other_reasons_are_said),
-        cmocka_unit_test(many_nodes_are_not_named_one_by_one),
+        cmocka_unit_test(filter_repeats_the_reason_on_the_pod),
+        cmocka_unit_test(a_plan_wakes_a_pod_with_a_repeated_reason),
+        cmocka_unit_test(every_member_learns_the_reason_of_its_gang),
+        cmocka_unit_test(filter_repeats_the_reason_during_a_backoff),
+        cmocka_unit_test(the_reason_is_not_repeated_for_a_node_with_pods_of_lower_priority),
+        cmocka_unit_test(pods_of_lower_priority_on_their_way_count),
+        cmocka_unit_test(reasons_other_than_room_are_given_in_full),
+        cmocka_unit_test(the_reason_is_repeated_for_at_most_64_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

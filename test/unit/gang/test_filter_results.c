@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T13: a bind call is carried out where filter let that very pod through to that node, and where
- * the node passes the pod's own rules. */
+/* T13: a bind call is carried out only if filter returned this node for this pod, and if the node
+ * passes the pod's own rules. */
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nodes.h"
 #include "test/lib/world.h"
 
-static void assert_turned_away(const struct world *w, uint64_t id, const char *words)
+static void assert_bind_refused(const struct world *w, uint64_t id, const char *words)
 {
     const char *answer = world_answer(w, id);
     assert_non_null(answer);
     if (!strstr(answer, words))
-        fail_msg("\"%s\" is not in \"%s\"", words, answer);
+        fail_msg("the answer \"%s\" does not contain \"%s\"", answer, words);
     assert_int_equal(w->n_bindings, 0);
 }
 
@@ -38,54 +38,54 @@ static struct world *two_nodes(void)
     return w;
 }
 
-static void T13_a_pod_that_filter_was_never_asked_about_is_not_bound(void **state)
+static void T13_a_pod_without_a_filter_call_is_not_bound(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
-    assert_turned_away(w, world_bind(w, "p", "n0"),
-                       "filter has not let pod default/p through to "
-                       "node n0");
+    assert_bind_refused(w, world_bind(w, "p", "n0"),
+                        "filter did not return node n0 for pod default/p recently; call filter "
+                        "before each bind");
     assert_int_equal(stats_of(w).binds_not_passed, 1);
     assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 0);
     world_free(w);
 }
 
-static void T13_a_pod_is_bound_to_no_other_node_than_filter_let_it_through_to(void **state)
+static void T13_a_pod_is_bound_only_to_a_node_of_its_filter_result(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
     assert_string_equal(world_filter_on(w, "p", "n0", NULL), "n0");
-    assert_turned_away(w, world_bind(w, "p", "n1"), "node n1");
-    world_bind(w, "p", "n0"); /* the wrong call took nothing from the right one */
+    assert_bind_refused(w, world_bind(w, "p", "n1"), "node n1");
+    world_bind(w, "p", "n0"); /* the wrong call does not affect the right one */
     assert_true(world_binding(w, "p@n0"));
     world_free(w);
 }
 
-static void T13_the_last_answer_of_filter_counts(void **state)
+static void T13_the_last_filter_result_counts(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
     world_filter_on(w, "p", "n0", NULL);
     world_filter_on(w, "p", "n1", NULL);
-    assert_turned_away(w, world_bind(w, "p", "n0"), "node n0");
+    assert_bind_refused(w, world_bind(w, "p", "n0"), "node n0");
     world_free(w);
 }
 
-static void T13_one_pod_does_not_pass_for_another(void **state)
+static void T13_a_filter_result_is_not_valid_for_another_pod(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
     world_pod(w, "q", NULL, 1);
     world_filter(w, "p");
-    assert_turned_away(w, world_bind(w, "q", "n0"), "pod default/q");
+    assert_bind_refused(w, world_bind(w, "q", "n0"), "pod default/q");
     world_free(w);
 }
 
-static void T13_what_filter_refused_is_not_bound(void **state)
+static void T13_a_pod_that_filter_refused_is_not_bound(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -95,11 +95,11 @@ static void T13_what_filter_refused_is_not_bound(void **state)
     world_members(w, "g", 0, 2, 4); /* both nodes are reserved */
     world_pod(w, "p", NULL, 1);
     assert_string_equal(world_filter(w, "p"), "");
-    assert_turned_away(w, world_bind(w, "p", "n0"), "filter has not let");
+    assert_bind_refused(w, world_bind(w, "p", "n0"), "filter did not return node n0");
     world_free(w);
 }
 
-static void T13_a_member_is_not_at_bind_before_filter_let_it_through(void **state)
+static void T13_a_member_is_at_bind_only_after_it_passed_filter(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -115,7 +115,7 @@ static void T13_a_member_is_not_at_bind_before_filter_let_it_through(void **stat
     world_free(w);
 }
 
-static void T13_a_refused_call_leaves_a_held_one_alone(void **state)
+static void T13_a_refused_bind_call_does_not_end_a_held_one(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -125,13 +125,13 @@ static void T13_a_refused_call_leaves_a_held_one_alone(void **state)
     assert_int_not_equal(held, 0);
     assert_null(world_answer(w, held));
     world_bind(w, "g-0", "n0");
-    world_bind(w, "g-0", "n1"); /* one of the two is not its node */
+    world_bind(w, "g-0", "n1"); /* one of the two nodes is the wrong one */
     assert_int_equal(stats_of(w).held, 1);
     assert_int_equal(stats_of(w).binds_not_passed, 1);
     world_free(w);
 }
 
-static void T13_filters_word_lasts_a_minute_and_eleven_with_volumes(void **state)
+static void T13_a_filter_result_lasts_one_minute_or_eleven_with_volumes(void **state)
 {
     (void)state;
     static const struct {
@@ -148,14 +148,14 @@ static void T13_filters_word_lasts_a_minute_and_eleven_with_volumes(void **state
             world_wait(w, late ? rows[i].late : rows[i].in_time);
             uint64_t id = world_bind(w, "p", "n0");
             if (late)
-                assert_turned_away(w, id, "lately");
+                assert_bind_refused(w, id, "recently");
             else
                 assert_true(world_binding(w, "p@n0"));
             world_free(w);
         }
 }
 
-static void T13_a_lost_bind_call_may_be_made_again(void **state)
+static void T13_a_lost_bind_call_may_be_repeated(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -170,34 +170,34 @@ static void T13_a_lost_bind_call_may_be_made_again(void **state)
     world_free(w);
 }
 
-static void T13_a_node_made_anew_is_not_the_one_that_passed(void **state)
+static void T13_a_new_node_with_the_number_of_a_passed_node_has_not_passed(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
     world_filter(w, "p");
     world_node_gone(w, "n1");
-    world_node(w, "n2", 4); /* it gets the number that n1 had */
-    assert_turned_away(w, world_bind(w, "p", "n2"), "node n2");
+    world_node(w, "n2", 4); /* n2 gets the number that n1 had */
+    assert_bind_refused(w, world_bind(w, "p", "n2"), "node n2");
     world_free(w);
 }
 
-static void T13_the_pods_own_rules_hold_at_bind(void **state)
+static void T13_bind_checks_taints(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
     world_pod(w, "p", NULL, 1);
     world_filter(w, "p");
     taint(w, "n0", "example.com/broken");
-    assert_turned_away(w, world_bind(w, "p", "n0"),
-                       "node n0 is not for pod default/p: untolerated taint (TaintToleration)");
+    assert_bind_refused(w, world_bind(w, "p", "n0"),
+                        "node n0 does not suit pod default/p: untolerated taint (TaintToleration)");
     assert_int_equal(stats_of(w).binds_unfit, 1);
-    world_bind(w, "p", "n1"); /* still passed */
+    world_bind(w, "p", "n1"); /* n1 is still in the filter result */
     assert_true(world_binding(w, "p@n1"));
     world_free(w);
 }
 
-static void T13_selector_and_cordon_hold_at_bind(void **state)
+static void T13_bind_checks_selectors_and_cordons(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -210,12 +210,12 @@ static void T13_selector_and_cordon_hold_at_bind(void **state)
     world_node_facts(w, cordoned);
     world_filter(w, "p");
     world_filter(w, "q");
-    assert_turned_away(w, world_bind(w, "p", "n0"), "(NodeAffinity)");
-    assert_turned_away(w, world_bind(w, "q", "n1"), "(NodeUnschedulable)");
+    assert_bind_refused(w, world_bind(w, "p", "n0"), "(NodeAffinity)");
+    assert_bind_refused(w, world_bind(w, "q", "n1"), "(NodeUnschedulable)");
     world_free(w);
 }
 
-static void T13_the_reach_of_its_volumes_holds_at_bind(void **state)
+static void T13_bind_checks_the_nodes_of_volumes(void **state)
 {
     (void)state;
     for (int reached = 0; reached < 2; reached++) {
@@ -230,18 +230,18 @@ static void T13_the_reach_of_its_volumes_holds_at_bind(void **state)
         claim->ns = xstrdup("default");
         claim->name = xstrdup("c");
         claim->bound = true;
-        claim->limited = !reached; /* without a term: to no node */
+        claim->limited = !reached; /* without a term: no node reaches it */
         world_step(w, &(struct gang_event){.kind = GANG_EV_CLAIM_SET, .claim = claim}, 1);
         uint64_t id = world_bind(w, "p", "n0");
         if (reached)
             assert_true(world_binding(w, "p@n0"));
         else
-            assert_turned_away(w, id, "volume");
+            assert_bind_refused(w, id, "volume");
         world_free(w);
     }
 }
 
-static void T13_rules_that_kube_scheduler_runs_without_do_not_hold(void **state)
+static void T13_bind_skips_rules_that_kube_scheduler_has_disabled(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -269,11 +269,11 @@ static void T13_a_pod_of_another_scheduler_is_not_bound(void **state)
     f->scheduler = xstrdup("theirs");
     world_pod_set(w, f);
     world_filter(w, "p");
-    assert_turned_away(w, world_bind(w, "p", "n0"), "spec.schedulerName theirs");
+    assert_bind_refused(w, world_bind(w, "p", "n0"), "spec.schedulerName theirs");
     world_free(w);
 }
 
-static void T13_who_was_there_at_the_start_may_have_passed_before(void **state)
+static void T13_a_pod_older_than_muster_may_have_passed_filter_before(void **state)
 {
     (void)state;
     static const struct {
@@ -294,25 +294,25 @@ static void T13_who_was_there_at_the_start_may_have_passed_before(void **state)
         world_wait(w, rows[i].after);
         uint64_t id = world_bind(w, "p", "n0");
         if (rows[i].late)
-            assert_turned_away(w, id, "filter has not let");
+            assert_bind_refused(w, id, "filter did not return node");
         else
             assert_true(world_binding(w, "p@n0"));
         world_free(w);
     }
 }
 
-static void T13_at_the_start_too_the_pods_own_rules_hold(void **state)
+static void T13_bind_checks_the_rules_of_pods_older_than_muster(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), false);
     taint(w, "n0", "example.com/broken");
     world_pod(w, "p", NULL, 1);
     world_sync(w);
-    assert_turned_away(w, world_bind(w, "p", "n0"), "(TaintToleration)");
+    assert_bind_refused(w, world_bind(w, "p", "n0"), "(TaintToleration)");
     world_free(w);
 }
 
-static void T13_what_is_remembered_of_filters_answers_is_bounded(void **state)
+static void T13_the_memory_of_filter_results_is_bounded(void **state)
 {
     (void)state;
     enum { NODES = 4096 };
@@ -324,14 +324,15 @@ static void T13_what_is_remembered_of_filters_answers_is_bounded(void **state)
     world_node(w, "n0", 4);
     size_t words = w->core->n_ids / 64 + 1, pods = 2000;
     w->core->filter_result_words =
-        FILTER_RESULT_WORDS_MAX - words * 1000; /* as if others had the rest */
+        FILTER_RESULT_WORDS_MAX - words * 1000; /* as if other pods used the rest */
     for (size_t i = 0; i < pods; i++) {
         cleanup_free char *name = xasprintf("p%zu", i);
         world_pod(w, name, NULL, 0);
         world_filter_on(w, name, "n0", NULL);
         assert_true(w->core->filter_result_words <= FILTER_RESULT_WORDS_MAX);
     }
-    assert_turned_away(w, world_bind(w, "p0", "n0"), "lately"); /* the oldest was forgotten */
+    assert_bind_refused(w, world_bind(w, "p0", "n0"),
+                        "recently"); /* muster dropped the oldest result */
     cleanup_free char *last = xasprintf("p%zu", pods - 1);
     world_bind(w, last, "n0");
     assert_int_equal(w->n_bindings, 1);
@@ -339,7 +340,7 @@ static void T13_what_is_remembered_of_filters_answers_is_bounded(void **state)
     world_free(w);
 }
 
-/* ---- pods that no watch has shown ---- */
+/* ---- pods that the watch has not shown ---- */
 
 static struct gang_pod_facts *invented(int i)
 {
@@ -347,7 +348,7 @@ static struct gang_pod_facts *invented(int i)
     return world_pod_facts(name, NULL, 1);
 }
 
-static void T13_pods_that_no_watch_shows_are_few(void **state)
+static void T13_muster_keeps_few_pods_that_the_watch_has_not_shown(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -362,7 +363,7 @@ static void T13_pods_that_no_watch_shows_are_few(void **state)
     world_free(w);
 }
 
-static void T13_what_kube_scheduler_would_not_ask_about_is_not_kept(void **state)
+static void T13_pods_that_kube_scheduler_would_not_filter_are_not_kept(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -383,8 +384,8 @@ static void T13_what_kube_scheduler_would_not_ask_about_is_not_kept(void **state
     world_free(w);
 }
 
-/* Else whoever reaches the verbs starts part of a gang by inventing the rest. */
-static void T13_a_member_that_no_watch_shows_counts_for_no_quorum(void **state)
+/* Otherwise a caller of the verbs could start a part of a gang with invented members. */
+static void T13_a_member_that_the_watch_has_not_shown_does_not_complete_a_quorum(void **state)
 {
     (void)state;
     struct world *w = two_nodes();
@@ -403,27 +404,27 @@ static void T13_a_member_that_no_watch_shows_counts_for_no_quorum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T13_a_pod_that_filter_was_never_asked_about_is_not_bound),
-        cmocka_unit_test(T13_a_pod_is_bound_to_no_other_node_than_filter_let_it_through_to),
-        cmocka_unit_test(T13_the_last_answer_of_filter_counts),
-        cmocka_unit_test(T13_one_pod_does_not_pass_for_another),
-        cmocka_unit_test(T13_what_filter_refused_is_not_bound),
-        cmocka_unit_test(T13_a_member_is_not_at_bind_before_filter_let_it_through),
-        cmocka_unit_test(T13_a_refused_call_leaves_a_held_one_alone),
-        cmocka_unit_test(T13_filters_word_lasts_a_minute_and_eleven_with_volumes),
-        cmocka_unit_test(T13_a_lost_bind_call_may_be_made_again),
-        cmocka_unit_test(T13_a_node_made_anew_is_not_the_one_that_passed),
-        cmocka_unit_test(T13_the_pods_own_rules_hold_at_bind),
-        cmocka_unit_test(T13_selector_and_cordon_hold_at_bind),
-        cmocka_unit_test(T13_the_reach_of_its_volumes_holds_at_bind),
-        cmocka_unit_test(T13_rules_that_kube_scheduler_runs_without_do_not_hold),
+        cmocka_unit_test(T13_a_pod_without_a_filter_call_is_not_bound),
+        cmocka_unit_test(T13_a_pod_is_bound_only_to_a_node_of_its_filter_result),
+        cmocka_unit_test(T13_the_last_filter_result_counts),
+        cmocka_unit_test(T13_a_filter_result_is_not_valid_for_another_pod),
+        cmocka_unit_test(T13_a_pod_that_filter_refused_is_not_bound),
+        cmocka_unit_test(T13_a_member_is_at_bind_only_after_it_passed_filter),
+        cmocka_unit_test(T13_a_refused_bind_call_does_not_end_a_held_one),
+        cmocka_unit_test(T13_a_filter_result_lasts_one_minute_or_eleven_with_volumes),
+        cmocka_unit_test(T13_a_lost_bind_call_may_be_repeated),
+        cmocka_unit_test(T13_a_new_node_with_the_number_of_a_passed_node_has_not_passed),
+        cmocka_unit_test(T13_bind_checks_taints),
+        cmocka_unit_test(T13_bind_checks_selectors_and_cordons),
+        cmocka_unit_test(T13_bind_checks_the_nodes_of_volumes),
+        cmocka_unit_test(T13_bind_skips_rules_that_kube_scheduler_has_disabled),
         cmocka_unit_test(T13_a_pod_of_another_scheduler_is_not_bound),
-        cmocka_unit_test(T13_who_was_there_at_the_start_may_have_passed_before),
-        cmocka_unit_test(T13_at_the_start_too_the_pods_own_rules_hold),
-        cmocka_unit_test(T13_what_is_remembered_of_filters_answers_is_bounded),
-        cmocka_unit_test(T13_pods_that_no_watch_shows_are_few),
-        cmocka_unit_test(T13_what_kube_scheduler_would_not_ask_about_is_not_kept),
-        cmocka_unit_test(T13_a_member_that_no_watch_shows_counts_for_no_quorum),
+        cmocka_unit_test(T13_a_pod_older_than_muster_may_have_passed_filter_before),
+        cmocka_unit_test(T13_bind_checks_the_rules_of_pods_older_than_muster),
+        cmocka_unit_test(T13_the_memory_of_filter_results_is_bounded),
+        cmocka_unit_test(T13_muster_keeps_few_pods_that_the_watch_has_not_shown),
+        cmocka_unit_test(T13_pods_that_kube_scheduler_would_not_filter_are_not_kept),
+        cmocka_unit_test(T13_a_member_that_the_watch_has_not_shown_does_not_complete_a_quorum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of gangs, told in simulated time. */
+/* The life of gangs, in simulated time. */
 #include "test/lib/world.h"
 
-/* Filter and bind one member, as the scheduler does; the call's id, 0 when filter gave no node. */
+/* Filter and bind for one member, as kube-scheduler calls them; the id of the bind call, or 0 if
+ * filter gave no node. */
 static uint64_t try_member(struct world *w, const char *group, int i)
 {
     cleanup_free char *name = xasprintf("%s-%d", group, i);
     return world_try(w, name);
 }
 
-static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
+static void S01_with_room_for_six_of_eight_none_starts_then_all_start_together(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -24,7 +25,7 @@ static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
         assert_int_equal(try_member(w, "g", i), 0);
         assert_string_equal(w->refusal, world_reason(w, "g"));
     }
-    /* Nothing is reserved: an ordinary pod takes what there is. */
+    /* Nothing is reserved: an ordinary pod may take the free room. */
     world_pod(w, "small", NULL, 2);
     assert_string_equal(world_filter(w, "small"), "a b");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
@@ -32,7 +33,7 @@ static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
 
     world_node(w, "c", 2);
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_int_equal(w->n_nominations, 8); /* all were rejected: each is woken by one write */
+    assert_int_equal(w->n_nominations, 8); /* all were refused: one write wakes each */
     uint64_t ids[8];
     for (int i = 0; i < 8; i++) {
         assert_int_equal(w->n_bindings, 0);
@@ -46,11 +47,11 @@ static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
     assert_string_equal(world_state(w, "g"), "Scheduled");
     for (int i = 0; i < 8; i++)
         assert_string_equal(world_answer(w, ids[i]), "");
-    assert_true(world_event(w, "PodGroup/g PodGroupScheduled"));
+    assert_true(world_event(w, "PodGroup/g PodGroupScheduled: 8 members needed, 8 bound"));
     world_free(w);
 }
 
-static void waiting_members_that_are_never_asked_are_told_by_event(void **state)
+static void waiting_members_that_are_never_filtered_get_an_event(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -66,11 +67,11 @@ static void waiting_members_that_are_never_asked_are_told_by_event(void **state)
     assert_true(world_event(w, "Pod/g-1"));
     size_t n = w->n_events;
     world_wait(w, SECONDS(20));
-    assert_int_equal(w->n_events, n); /* once */
+    assert_int_equal(w->n_events, n); /* only once */
     world_free(w);
 }
 
-static void members_wait_for_a_missing_group_and_for_each_other(void **state)
+static void members_wait_for_a_missing_podgroup_and_for_each_other(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -78,18 +79,18 @@ static void members_wait_for_a_missing_group_and_for_each_other(void **state)
     world_members(w, "g", 0, 2, 1);
     assert_int_equal(try_member(w, "g", 0), 0);
     assert_string_equal(w->refusal, "PodGroup default/g (test) does not exist");
-    world_wait(w, SECONDS(31)); /* texts on pods are refreshed this seldom */
+    world_wait(w, SECONDS(31)); /* a new text on a pod may take this long */
     world_group(w, "g", 3);
     assert_int_equal(try_member(w, "g", 0), 0);
     assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
     world_members(w, "g", 2, 3, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_true(world_nominated(w, "g-0@a"));
-    assert_false(world_nominated(w, "g-1@a")); /* never asked: it is in the scheduler's queue */
+    assert_false(world_nominated(w, "g-1@a")); /* not tried yet: it is in kube-scheduler's queue */
     world_free(w);
 }
 
-static void a_gang_that_fits_is_planned_before_anyone_asks(void **state)
+static void a_gang_that_fits_is_planned_before_any_filter_call(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -101,20 +102,21 @@ static void a_gang_that_fits_is_planned_before_anyone_asks(void **state)
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 4);
     assert_int_equal(w->n_nominations, 0);
-    /* Reserved is reserved. */
+    /* Other pods do not get reserved room. */
     world_pod(w, "o", NULL, 1);
     assert_string_equal(world_filter(w, "o"), "");
     assert_string_equal(w->refusal, "reserved for gang default/g");
     uint64_t id = world_bind(w, "early", "a");
     assert_string_equal(world_answer(w, id),
-                        "no room on node a beside what is assigned and reserved there");
-    /* A pod without GPUs may pass. */
+                        "node a has no room for this pod: other pods and reservations use the "
+                        "node");
+    /* A pod that requests no GPU passes. */
     world_pod(w, "cpu", NULL, 0);
     assert_string_equal(world_filter(w, "cpu"), "a");
     world_free(w);
 }
 
-static void C02_ordinary_pods_kept_out_are_woken_when_the_reservation_ends(void **state)
+static void C02_a_blocked_ordinary_pod_is_woken_when_the_reservation_ends(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -147,7 +149,7 @@ static void C03_a_hold_ends_before_its_limit_and_the_plan_stays(void **state)
     world_wait(w, SECONDS(4));
     assert_null(world_answer(w, first));
     world_wait(w, SECONDS(1));
-    /* Together, at the limit of the oldest. */
+    /* Both together, at the limit of the oldest. */
     const char *text = "gang default/g: 2 of 3 members at bind after 20 s; the plan is kept; "
                        "awaited: g-2 (scheduler default-scheduler)";
     assert_string_equal(world_answer(w, first), text);
@@ -173,14 +175,14 @@ static void a_dead_or_superseded_hold_does_not_count(void **state)
     uint64_t live = try_member(w, "g", 1);
     assert_int_equal(w->n_bindings, 0);
     uint64_t again = world_bind(w, "g-1", "a");
-    assert_non_null(world_answer(w, live)); /* the newer call took its place */
+    assert_non_null(world_answer(w, live)); /* the newer call replaces it */
     assert_null(world_answer(w, again));
     try_member(w, "g", 0);
     assert_int_equal(w->n_bindings, 2);
     world_free(w);
 }
 
-static void a_timed_out_attempt_releases_and_backs_off(void **state)
+static void an_attempt_that_times_out_releases_its_slots_and_backs_off(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -217,7 +219,7 @@ static void a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff(void
     world_free(w);
 }
 
-static void the_room_that_a_reason_names_is_looked_at_again(void **state)
+static void the_room_in_a_reason_is_updated_later(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -231,7 +233,7 @@ static void the_room_that_a_reason_names_is_looked_at_again(void **state)
     world_free(w);
 }
 
-static void C05_a_lost_node_moves_the_gang_or_undoes_it_whole(void **state)
+static void C05_a_lost_node_moves_the_plan_or_drops_it_completely(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -243,7 +245,8 @@ static void C05_a_lost_node_moves_the_gang_or_undoes_it_whole(void **state)
     const char *first = world_reserved(w, "a", "nvidia.com/gpu") ? "a" : "b";
     const char *other = first[0] == 'a' ? "b" : "a";
     world_node_gone(w, first);
-    assert_non_null(world_answer(w, held)); /* it must come again, for the other node */
+    assert_non_null(
+        world_answer(w, held)); /* kube-scheduler must try it again, on the other node */
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(world_reserved(w, other, "nvidia.com/gpu"), 2);
     held = try_member(w, "g", 0);
@@ -253,8 +256,8 @@ static void C05_a_lost_node_moves_the_gang_or_undoes_it_whole(void **state)
     world_free(w);
 }
 
-/* Regression: "" would have told the scheduler that the pod is bound. */
-static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **state)
+/* Regression: the answer "" would mean that the pod is bound. */
+static void a_bind_call_without_a_plan_is_refused_with_a_reason(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -262,7 +265,7 @@ static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_filter(w, "g-0"), "a");
-    /* In one batch: the scheduler refuses the only node for g-1, and g-0 comes to bind. */
+    /* In one batch: kube-scheduler refuses the only node for g-1, and g-0 comes to bind. */
     const char *names[] = {"elsewhere"};
     struct gang_event both[2] = {
         {.kind = GANG_EV_FILTER,
@@ -277,11 +280,11 @@ static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **
     w->cap_calls = w->n_calls = 1;
     w->calls[0] = (struct world_call){999, xstrdup("g-0"), false, NULL};
     world_step(w, both, 2);
-    assert_string_equal(world_answer(w, 999), "gang default/g is not planned");
+    assert_string_equal(world_answer(w, 999), "gang default/g is not planned yet");
     world_free(w);
 }
 
-static void C05_cordon_shrink_and_deleted_group(void **state)
+static void C05_a_cordoned_or_smaller_node_or_a_deleted_podgroup_drops_the_plan(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -293,8 +296,8 @@ static void C05_cordon_shrink_and_deleted_group(void **state)
     world_node_facts(w, cordoned);
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"), "gang default/g: 2 members needed, room for 0 (no "
-                                              "node passes node selector, affinity and taints of "
-                                              "g-0)");
+                                              "node matches the node selector, affinity and "
+                                              "tolerations of g-0)");
     world_node(w, "a", 2);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_node(w, "a", 1);
@@ -307,7 +310,7 @@ static void C05_cordon_shrink_and_deleted_group(void **state)
     world_free(w);
 }
 
-static void C06_a_refused_binding_is_completed_first_in_line(void **state)
+static void C06_a_gang_with_a_refused_binding_is_completed(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -329,7 +332,7 @@ static void C06_a_refused_binding_is_completed_first_in_line(void **state)
     world_free(w);
 }
 
-static void an_unclear_binding_is_settled_by_reading_and_sending_again(void **state)
+static void an_unclear_binding_is_read_and_sent_again(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -351,11 +354,12 @@ static void an_unclear_binding_is_settled_by_reading_and_sending_again(void **st
     world_read(w, "g-0", "a", OUTCOME_OK);
     assert_string_equal(world_state(w, "g"), "Scheduled");
     id = world_bind(w, "g-0", "a");
-    assert_string_equal(world_answer(w, id), ""); /* fact 23: the same request again is success */
+    assert_string_equal(world_answer(w, id), ""); /* muster answers a repeated call with success */
     world_free(w);
 }
 
-static void C04_after_a_restart_the_gang_is_completed_or_placed(void **state)
+static void
+C04_after_a_restart_a_bound_gang_is_scheduled_and_a_partial_one_is_completed(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), false);
@@ -380,7 +384,7 @@ static void C04_after_a_restart_the_gang_is_completed_or_placed(void **state)
     world_free(w);
 }
 
-static void C07_a_replacement_passes_without_a_new_quorum(void **state)
+static void C07_a_replacement_needs_no_new_quorum(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -399,7 +403,7 @@ static void C07_a_replacement_passes_without_a_new_quorum(void **state)
     world_free(w);
 }
 
-static void extras_join_the_plan_but_commit_does_not_wait_for_them(void **state)
+static void extras_join_the_plan_but_the_commit_does_not_wait_for_them(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -414,13 +418,13 @@ static void extras_join_the_plan_but_commit_does_not_wait_for_them(void **state)
     assert_int_equal(w->n_bindings, 3);
     world_all_bound(w);
     assert_string_equal(world_state(w, "g"), "Scheduled");
-    /* The fourth never comes: its slot does not stay for ever. */
+    /* The fourth member never comes to bind, so its slot is released. */
     world_wait(w, SECONDS(21));
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
     world_free(w);
 }
 
-static void members_gated_or_of_another_scheduler_are_named(void **state)
+static void gated_members_and_members_of_another_scheduler_are_named(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -443,14 +447,34 @@ static void members_gated_or_of_another_scheduler_are_named(void **state)
     foreign->scheduler = xstrdup("volcano");
     world_pod_set(w, foreign);
     assert_string_equal(world_reason(w, "g"),
-                        "gang default/g: 1 of 2 members belong to scheduler volcano, which muster "
-                        "does not serve (schedulerNames)");
+                        "gang default/g: 1 of 2 members have spec.schedulerName volcano, which "
+                        "muster does not serve (schedulerNames)");
     world_pod(w, "g-1", "g", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
 
-static void an_absurd_minimum_is_refused_with_its_field(void **state)
+/* The reply is about the gang, and must not say that the held member is gated. */
+static void a_held_member_gets_the_gangs_reason_if_a_needed_member_is_gated(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    struct gang_pod_facts *gated = world_pod_facts("g-2", "g", 1);
+    gated->gates = xcalloc(1, sizeof *gated->gates);
+    gated->gates[0] = xstrdup("kueue.x-k8s.io/admission");
+    gated->n_gates = 1;
+    world_pod_set(w, gated);
+    uint64_t held = world_try(w, "g-0");
+    world_group(w, "g", 3);
+    assert_string_equal(world_answer(w, held),
+                        "gang default/g: 1 of 3 members are gated by kueue.x-k8s.io/admission");
+    world_free(w);
+}
+
+static void an_invalid_minimum_is_refused_and_the_field_named(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -464,7 +488,7 @@ static void an_absurd_minimum_is_refused_with_its_field(void **state)
     world_free(w);
 }
 
-static void priority_goes_first_and_age_decides_between_equals(void **state)
+static void the_gang_of_higher_priority_is_planned_first(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -518,7 +542,7 @@ static void two_gangs_interleaved_never_block_each_other(void **state)
         bound += try_member(w, "g", i) != 0;
         bound += try_member(w, "h", i) != 0;
     }
-    assert_int_equal(bound, 4); /* all of one, none of the other */
+    assert_int_equal(bound, 4); /* all of one gang, none of the other */
     assert_int_equal(w->n_bindings, 4);
     world_free(w);
 }
@@ -528,7 +552,7 @@ static struct world *expecting_world(void)
     return world_new_with(test_config(), true);
 }
 
-static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
+static void room_for_expected_members_lets_the_first_members_be_held(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -546,7 +570,7 @@ static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
     assert_int_equal(w->n_bindings, 0);
     try_member(w, "g", 2);
     assert_int_equal(w->n_bindings, 3);
-    assert_int_equal(w->n_nominations, 0); /* nobody was rejected, nobody had to be woken */
+    assert_int_equal(w->n_nominations, 0); /* no member was refused, so none had to be woken */
     world_all_bound(w);
     assert_string_equal(world_answer(w, first), "");
     world_wait(w, SECONDS(5));
@@ -554,7 +578,7 @@ static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
     world_free(w);
 }
 
-static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **state)
+static void S11_expected_members_that_do_not_come_release_all_slots(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -573,7 +597,7 @@ static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **stat
     world_free(w);
 }
 
-static void P12_hope_lasts_while_members_come(void **state)
+static void P12_missing_members_are_expected_while_others_come(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -591,7 +615,7 @@ static void P12_hope_lasts_while_members_come(void **state)
     world_free(w);
 }
 
-static void hope_does_not_last_for_ever_though_members_come(void **state)
+static void missing_members_are_expected_for_at_most_30_seconds(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -603,12 +627,13 @@ static void hope_does_not_last_for_ever_though_members_come(void **state)
     }
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 30);
     world_members(w, "g", 14, 15, 1);
-    world_wait(w, SECONDS(2)); /* 30 s after the first */
+    world_wait(w, SECONDS(2)); /* 30 s after the first member */
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
     world_free(w);
 }
 
-/* As kube-scheduler does: whoever was refused comes again. Each is answered within its hold. */
+/* As kube-scheduler does: tries each refused member again. Each call is answered within the hold.
+ */
 static void come_to_bind(struct world *w, int n, uint64_t *calls, usec_t *since)
 {
     for (int i = 0; i < n; i++) {
@@ -622,8 +647,9 @@ static void come_to_bind(struct world *w, int n, uint64_t *calls, usec_t *since)
     }
 }
 
-/* Hope may last longer than a hold: nobody is lost, and the words say who is missing. */
-static void C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last(void **state)
+/* muster may expect members for longer than a hold. No call is lost, and the answers say how many
+ * members are missing. */
+static void C03_members_that_come_slower_than_a_hold_lasts_are_bound_with_the_last_one(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -633,7 +659,7 @@ static void C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last(
     world_group(w, "g", 12);
     for (int i = 0; i < 12; i++) {
         world_members(w, "g", i, i + 1, 1);
-        for (int halves = 0; halves < 5; halves++) { /* of a second */
+        for (int halves = 0; halves < 5; halves++) { /* half seconds */
             come_to_bind(w, i + 1, calls, since);
             first = first ? first : calls[0];
             if (i < 11)
@@ -643,7 +669,7 @@ static void C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last(
     }
     assert_string_equal(world_answer(w, first),
                         "gang default/g: 8 of 12 members at bind after 20 s; the plan is kept; "
-                        "4 do not exist yet");
+                        "4 members do not exist yet");
     assert_int_equal(w->n_bindings, 12);
     world_all_bound(w);
     for (int i = 0; i < 12; i++)
@@ -651,7 +677,7 @@ static void C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last(
     world_free(w);
 }
 
-static void hope_ends_when_a_member_of_another_role_comes(void **state)
+static void members_are_not_expected_after_one_with_other_requests_comes(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -667,8 +693,7 @@ static void hope_ends_when_a_member_of_another_role_comes(void **state)
     world_free(w);
 }
 
-static void
-without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on(void **state)
+static void an_assembling_gang_without_room_reports_the_shortage_with_its_first_member(void **state)
 {
     (void)state;
     struct world *w = expecting_world();
@@ -703,7 +728,7 @@ static void a_lost_node_moves_expected_slots_too(void **state)
     world_free(w);
 }
 
-static void a_finished_gang_is_done_and_frees_its_place(void **state)
+static void a_finished_gang_is_done_and_frees_its_room(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -726,39 +751,42 @@ static void a_finished_gang_is_done_and_frees_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(S01_six_of_eight_waits_whole_then_goes_together),
-        cmocka_unit_test(waiting_members_that_are_never_asked_are_told_by_event),
-        cmocka_unit_test(members_wait_for_a_missing_group_and_for_each_other),
-        cmocka_unit_test(a_gang_that_fits_is_planned_before_anyone_asks),
-        cmocka_unit_test(C02_ordinary_pods_kept_out_are_woken_when_the_reservation_ends),
+        cmocka_unit_test(S01_with_room_for_six_of_eight_none_starts_then_all_start_together),
+        cmocka_unit_test(waiting_members_that_are_never_filtered_get_an_event),
+        cmocka_unit_test(members_wait_for_a_missing_podgroup_and_for_each_other),
+        cmocka_unit_test(a_gang_that_fits_is_planned_before_any_filter_call),
+        cmocka_unit_test(C02_a_blocked_ordinary_pod_is_woken_when_the_reservation_ends),
         cmocka_unit_test(C03_a_hold_ends_before_its_limit_and_the_plan_stays),
         cmocka_unit_test(a_dead_or_superseded_hold_does_not_count),
-        cmocka_unit_test(a_timed_out_attempt_releases_and_backs_off),
+        cmocka_unit_test(an_attempt_that_times_out_releases_its_slots_and_backs_off),
         cmocka_unit_test(a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff),
-        cmocka_unit_test(the_room_that_a_reason_names_is_looked_at_again),
-        cmocka_unit_test(C05_a_lost_node_moves_the_gang_or_undoes_it_whole),
-        cmocka_unit_test(a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words),
-        cmocka_unit_test(C05_cordon_shrink_and_deleted_group),
-        cmocka_unit_test(C06_a_refused_binding_is_completed_first_in_line),
-        cmocka_unit_test(an_unclear_binding_is_settled_by_reading_and_sending_again),
-        cmocka_unit_test(C04_after_a_restart_the_gang_is_completed_or_placed),
-        cmocka_unit_test(C07_a_replacement_passes_without_a_new_quorum),
-        cmocka_unit_test(extras_join_the_plan_but_commit_does_not_wait_for_them),
-        cmocka_unit_test(members_gated_or_of_another_scheduler_are_named),
-        cmocka_unit_test(an_absurd_minimum_is_refused_with_its_field),
-        cmocka_unit_test(priority_goes_first_and_age_decides_between_equals),
+        cmocka_unit_test(the_room_in_a_reason_is_updated_later),
+        cmocka_unit_test(C05_a_lost_node_moves_the_plan_or_drops_it_completely),
+        cmocka_unit_test(a_bind_call_without_a_plan_is_refused_with_a_reason),
+        cmocka_unit_test(C05_a_cordoned_or_smaller_node_or_a_deleted_podgroup_drops_the_plan),
+        cmocka_unit_test(C06_a_gang_with_a_refused_binding_is_completed),
+        cmocka_unit_test(an_unclear_binding_is_read_and_sent_again),
+        cmocka_unit_test(
+            C04_after_a_restart_a_bound_gang_is_scheduled_and_a_partial_one_is_completed),
+        cmocka_unit_test(C07_a_replacement_needs_no_new_quorum),
+        cmocka_unit_test(extras_join_the_plan_but_the_commit_does_not_wait_for_them),
+        cmocka_unit_test(gated_members_and_members_of_another_scheduler_are_named),
+        cmocka_unit_test(a_held_member_gets_the_gangs_reason_if_a_needed_member_is_gated),
+        cmocka_unit_test(an_invalid_minimum_is_refused_and_the_field_named),
+        cmocka_unit_test(the_gang_of_higher_priority_is_planned_first),
         cmocka_unit_test(shutdown_answers_every_held_call),
         cmocka_unit_test(two_gangs_interleaved_never_block_each_other),
-        cmocka_unit_test(hope_takes_the_first_members_straight_to_a_held_bind),
-        cmocka_unit_test(S11_hope_that_fails_releases_all_and_says_how_many_exist),
-        cmocka_unit_test(P12_hope_lasts_while_members_come),
-        cmocka_unit_test(hope_does_not_last_for_ever_though_members_come),
-        cmocka_unit_test(C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last),
-        cmocka_unit_test(hope_ends_when_a_member_of_another_role_comes),
+        cmocka_unit_test(room_for_expected_members_lets_the_first_members_be_held),
+        cmocka_unit_test(S11_expected_members_that_do_not_come_release_all_slots),
+        cmocka_unit_test(P12_missing_members_are_expected_while_others_come),
+        cmocka_unit_test(missing_members_are_expected_for_at_most_30_seconds),
         cmocka_unit_test(
-            without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on),
+            C03_members_that_come_slower_than_a_hold_lasts_are_bound_with_the_last_one),
+        cmocka_unit_test(members_are_not_expected_after_one_with_other_requests_comes),
+        cmocka_unit_test(
+            an_assembling_gang_without_room_reports_the_shortage_with_its_first_member),
         cmocka_unit_test(a_lost_node_moves_expected_slots_too),
-        cmocka_unit_test(a_finished_gang_is_done_and_frees_its_place),
+        cmocka_unit_test(a_finished_gang_is_done_and_frees_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order and patience: priorities, backfill, the starvation guard, strict order, backoff; and what
- * becomes of a gang after a failed commit or a loss. */
+/* The order of gangs and how long they wait: priorities, backfill, the earmark, strict order,
+ * backoff. And what happens to a gang after a failed commit or a loss. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
@@ -20,7 +20,7 @@ static void running(struct world *w, const char *name, int gpus, const char *nod
 
 /* ---- order ---- */
 
-static void C12_the_higher_priority_goes_first(void **state)
+static void C12_the_gang_of_the_higher_priority_class_is_planned_first(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -37,7 +37,7 @@ static void C12_the_higher_priority_goes_first(void **state)
     world_free(w);
 }
 
-static void C12_a_class_that_changes_changes_the_order(void **state)
+static void C12_a_changed_priority_class_changes_the_order(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -58,7 +58,7 @@ static void C12_a_class_that_changes_changes_the_order(void **state)
     world_free(w);
 }
 
-/* ---- backfill and the guard ---- */
+/* ---- backfill and the earmark ---- */
 
 /* Two nodes of 4 GPUs, half of each in use; a gang of two whole nodes waits. */
 static struct world *big_gang_waits(struct gang_config config)
@@ -74,7 +74,7 @@ static struct world *big_gang_waits(struct gang_config config)
     return w;
 }
 
-static void C12_small_work_goes_ahead_for_a_while(void **state)
+static void C12_small_work_passes_a_waiting_gang_at_first(void **state)
 {
     (void)state;
     struct world *w = big_gang_waits(test_config());
@@ -86,7 +86,7 @@ static void C12_small_work_goes_ahead_for_a_while(void **state)
     world_free(w);
 }
 
-static void C12_after_that_freed_capacity_is_kept(void **state)
+static void C12_freed_capacity_is_earmarked_for_a_starved_gang(void **state)
 {
     (void)state;
     struct world *w = big_gang_waits(test_config());
@@ -95,40 +95,41 @@ static void C12_after_that_freed_capacity_is_kept(void **state)
     world_members(w, "small", 0, 2, 1);
     assert_string_equal(world_state(w, "small"), "Waiting");
     assert_string_equal(world_reason(w, "small"),
-                        "gang default/small: 2 members needed, room for 0 (room for small-0 is "
-                        "kept for gang default/big, which has waited longer)");
+                        "gang default/small: 2 members needed, room for 0 (the room that small-0 "
+                        "needs is kept for gang default/big, which has waited longer)");
     assert_string_equal(world_reason_name(w, "small"), "RoomEarmarked");
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
     assert_string_equal(w->refusal, "kept for gang default/big, which has waited longer");
     world_pod_gone(w, "old0");
-    assert_string_equal(world_state(w, "small"), "Waiting"); /* what was freed is kept too */
+    assert_string_equal(world_state(w, "small"), "Waiting"); /* freed room is earmarked too */
     assert_string_equal(world_filter(w, "single"), "");
     world_pod_gone(w, "old1");
     assert_string_equal(world_state(w, "big"), "Planned");
     world_free(w);
 }
 
-static void C12_work_that_cannot_delay_it_passes(void **state)
+static void C12_work_that_cannot_delay_the_starved_gang_passes(void **state)
 {
     (void)state;
     struct world *w = big_gang_waits(test_config());
     world_wait(w, SECONDS(301));
-    world_node(w, "x", 1); /* too small for its members */
+    world_node(w, "x", 1); /* too small for the members of big */
     world_group(w, "small", 1);
     world_members(w, "small", 0, 1, 1);
     assert_string_equal(world_state(w, "small"), "Planned");
     assert_int_equal(world_reserved(w, "x", GPU), 1);
     world_pod(w, "cpu", NULL, 0);
-    assert_string_equal(world_filter(w, "cpu"), "n0 n1 x"); /* there is CPU for all */
+    assert_string_equal(world_filter(w, "cpu"), "n0 n1 x"); /* CPU is not short */
     struct gang_pod_facts *f = world_pod_facts("urgent", NULL, 1);
     f->priority = 1000;
     world_pod_set(w, f);
-    assert_string_equal(world_filter(w, "urgent"), "n0 n1"); /* it comes first anyhow */
+    assert_string_equal(world_filter(w, "urgent"),
+                        "n0 n1"); /* a higher priority is ahead of the earmark */
     world_free(w);
 }
 
-static void C12_capacity_that_is_freed_elsewhere_is_taken_into_account(void **state)
+static void C12_the_earmark_follows_capacity_that_becomes_free_elsewhere(void **state)
 {
     (void)state;
     struct world *w = big_gang_waits(test_config());
@@ -136,7 +137,7 @@ static void C12_capacity_that_is_freed_elsewhere_is_taken_into_account(void **st
     world_node(w, "m0", 4);
     assert_string_equal(world_state(w, "big"), "Waiting");
     world_pod(w, "single", NULL, 1);
-    /* m0 is kept, and of n0 and n1 only one is needed any more. */
+    /* m0 is earmarked, and only one of n0 and n1 is still needed. */
     assert_string_not_equal(world_filter(w, "single"), "");
     assert_null(strstr(w->passed, "m0"));
     world_node(w, "m1", 4);
@@ -144,7 +145,7 @@ static void C12_capacity_that_is_freed_elsewhere_is_taken_into_account(void **st
     world_free(w);
 }
 
-static void C12_what_was_kept_out_is_woken_when_the_gang_is_gone(void **state)
+static void C12_pods_blocked_by_the_earmark_are_woken_when_its_gang_is_gone(void **state)
 {
     (void)state;
     struct world *w = big_gang_waits(test_config());
@@ -157,13 +158,13 @@ static void C12_what_was_kept_out_is_woken_when_the_gang_is_gone(void **state)
     world_free(w);
 }
 
-static void C12_a_gang_that_can_never_fit_keeps_nothing(void **state)
+static void C12_a_gang_that_can_never_fit_gets_no_earmark(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n0", 4);
     world_group_timeout(w, "big", 2, SECONDS(100000));
-    world_members(w, "big", 0, 2, 4); /* one node is all there is */
+    world_members(w, "big", 0, 2, 4); /* there is only one such node */
     world_wait(w, SECONDS(301));
     world_group(w, "small", 2);
     world_members(w, "small", 0, 2, 1);
@@ -171,13 +172,13 @@ static void C12_a_gang_that_can_never_fit_keeps_nothing(void **state)
     world_free(w);
 }
 
-static void C12_the_guard_outlives_a_backoff(void **state)
+static void C12_the_earmark_outlives_a_backoff(void **state)
 {
     (void)state;
     struct world *w = with(test_config());
     world_node(w, "n0", 4);
     running(w, "old", 2, "n0");
-    world_group(w, "big", 1); /* a timeout of 60 s: attempts come and go */
+    world_group(w, "big", 1); /* the timeout is 60 s, so several attempts fail */
     world_members(w, "big", 0, 1, 4);
     world_wait(w, SECONDS(305));
     assert_string_equal(world_state(w, "big"), "BackedOff");
@@ -188,8 +189,8 @@ static void C12_the_guard_outlives_a_backoff(void **state)
     world_free(w);
 }
 
-/* A stream of small gangs, each of which fits at once, for ever: the big one runs in the end. */
-static void S04_C12_a_stream_of_small_gangs_starves_nobody(void **state)
+/* Small gangs that fit at once keep coming. The big gang still gets its turn. */
+static void S04_C12_a_stream_of_small_gangs_does_not_starve_a_big_one(void **state)
 {
     (void)state;
     struct world *w = with(test_config());
@@ -206,7 +207,7 @@ static void S04_C12_a_stream_of_small_gangs_starves_nobody(void **state)
         world_try_members(w, name, 0, 2);
         world_all_bound(w);
         world_wait(w, SECONDS(10));
-        if (rounds >= 1) { /* the one before ends: two or more run at any time */
+        if (rounds >= 1) { /* the previous gang ends: at least two pods run at any time */
             snprintf(name, sizeof name, "t%d-0", rounds - 1);
             world_pod_gone(w, name);
             snprintf(name, sizeof name, "t%d-1", rounds - 1);
@@ -215,13 +216,13 @@ static void S04_C12_a_stream_of_small_gangs_starves_nobody(void **state)
         if (rounds == 3)
             world_pod_gone(w, "s0");
     }
-    assert_in_range(rounds, 28, 34); /* soon after starvationSeconds, 300 */
+    assert_in_range(rounds, 28, 34); /* soon after starvationSeconds (300) */
     world_free(w);
 }
 
 /* ---- strict order ---- */
 
-static void S04_C12_strict_order_holds_what_comes_after(void **state)
+static void S04_C12_strict_order_makes_later_gangs_wait(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -231,7 +232,7 @@ static void S04_C12_strict_order_holds_what_comes_after(void **state)
     world_members(w, "small", 0, 2, 1);
     assert_string_equal(world_state(w, "small"), "Waiting");
     assert_string_equal(world_reason(w, "small"),
-                        "gang default/small: waits for the gangs before it (strictOrder)");
+                        "gang default/small: waits for the gangs ahead of it (strictOrder)");
     assert_string_equal(world_reason_name(w, "small"), "BehindAnotherGang");
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
@@ -241,7 +242,7 @@ static void S04_C12_strict_order_holds_what_comes_after(void **state)
     world_free(w);
 }
 
-static void S04_strict_order_lets_go_when_the_first_is_placed(void **state)
+static void S04_strict_order_plans_later_gangs_once_the_first_is_planned(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -258,7 +259,7 @@ static void S04_strict_order_lets_go_when_the_first_is_placed(void **state)
     world_free(w);
 }
 
-static void S04_a_higher_priority_is_not_behind(void **state)
+static void S04_strict_order_does_not_delay_a_higher_priority(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -275,14 +276,14 @@ static void S04_a_higher_priority_is_not_behind(void **state)
 
 /* ---- attempts ---- */
 
-static void S09_a_timeout_frees_all_and_the_next_attempt_comes(void **state)
+static void S09_a_timeout_releases_all_slots_and_a_new_attempt_follows(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 2);
     world_group_timeout(w, "g", 2, SECONDS(30));
     world_members(w, "g", 0, 2, 1);
-    uint64_t held = world_try(w, "g-0"); /* the other never comes */
+    uint64_t held = world_try(w, "g-0"); /* the other member never comes to bind */
     world_wait(w, SECONDS(31));
     assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_non_null(world_answer(w, held));
@@ -341,12 +342,12 @@ static struct world *commit_fails(bool evict)
     world_try(w, "bad");
     world_result(w, "job", "n", OUTCOME_OK);
     world_result(w, "bad", "n", OUTCOME_REFUSED);
-    assert_string_equal(world_state(w, "g"), "Committing"); /* one result is open */
+    assert_string_equal(world_state(w, "g"), "Committing"); /* one result is missing */
     world_result(w, "bare", "n", OUTCOME_OK);
     return w;
 }
 
-static void C06_a_failed_commit_is_completed_first_in_line(void **state)
+static void C06_a_failed_commit_is_completed(void **state)
 {
     (void)state;
     struct world *w = commit_fails(false);
@@ -359,7 +360,7 @@ static void C06_a_failed_commit_is_completed_first_in_line(void **state)
     world_free(w);
 }
 
-static void C06_or_undone_but_never_for_pods_without_a_controller(void **state)
+static void C06_a_failed_commit_may_evict_but_only_pods_with_a_controller(void **state)
 {
     (void)state;
     struct world *w = commit_fails(true);
@@ -367,10 +368,10 @@ static void C06_or_undone_but_never_for_pods_without_a_controller(void **state)
     assert_false(world_evicted(w, "bare"));
     assert_int_equal(w->n_evictions, 1);
     assert_true(world_event(w, "PodGroup/g Evicted"));
-    assert_int_equal(world_used(w, "n", GPU), 2); /* until it is really gone */
+    assert_int_equal(world_used(w, "n", GPU), 2); /* it is charged until it is gone */
     world_pod_gone(w, "job");
     assert_int_equal(world_used(w, "n", GPU), 1);
-    assert_string_equal(world_state(w, "g"), "Recovering"); /* the bare one is bound */
+    assert_string_equal(world_state(w, "g"), "Recovering"); /* the pod "bare" is bound */
     controlled(w, "job2", true);
     world_try(w, "job2");
     world_try(w, "bad");
@@ -379,7 +380,7 @@ static void C06_or_undone_but_never_for_pods_without_a_controller(void **state)
     world_free(w);
 }
 
-static void C06_an_eviction_that_is_refused_for_long_is_given_up(void **state)
+static void C06_muster_gives_up_an_eviction_that_is_refused_for_long(void **state)
 {
     (void)state;
     struct world *w = commit_fails(true);
@@ -388,11 +389,12 @@ static void C06_an_eviction_that_is_refused_for_long_is_given_up(void **state)
     assert_string_equal(world_state(w, "g"), "Recovering");
     world_try(w, "bad");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Scheduled"); /* completed around it */
+    assert_string_equal(world_state(w, "g"),
+                        "Scheduled"); /* completed with the member that was not evicted */
     world_free(w);
 }
 
-static void C06_a_node_that_always_refuses_is_left(void **state)
+static void C06_a_node_whose_bindings_are_always_refused_is_avoided(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -432,7 +434,7 @@ static struct world *placed_of_three(bool requeue)
     return w;
 }
 
-static void C07_replacements_pass_singly(void **state)
+static void C07_replacements_are_scheduled_one_by_one(void **state)
 {
     (void)state;
     struct world *w = placed_of_three(false);
@@ -443,7 +445,7 @@ static void C07_replacements_pass_singly(void **state)
     world_free(w);
 }
 
-static void C07_or_wait_until_the_minimum_is_whole(void **state)
+static void C07_with_requeue_replacements_wait_for_the_minimum(void **state)
 {
     (void)state;
     struct world *w = placed_of_three(true);
@@ -457,11 +459,11 @@ static void C07_or_wait_until_the_minimum_is_whole(void **state)
     world_try(w, "g-4");
     world_all_bound(w);
     assert_string_equal(world_state(w, "g"), "Scheduled");
-    assert_false(world_event(w, "PodGroupScheduled")); /* said once */
+    assert_false(world_event(w, "PodGroupScheduled")); /* reported only once */
     world_free(w);
 }
 
-static void C07_a_groups_own_policy_goes_before(void **state)
+static void C07_the_match_policy_of_a_podgroup_overrides_the_setting(void **state)
 {
     (void)state;
     struct world *w = placed_of_three(true);
@@ -481,7 +483,7 @@ static void with_volume(struct world *w, const char *name)
     world_pod_set(w, f);
 }
 
-static void C09_a_member_whose_volumes_were_prepared_stays(void **state)
+static void C09_a_member_with_prepared_volumes_stays_on_its_node(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -492,15 +494,16 @@ static void C09_a_member_whose_volumes_were_prepared_stays(void **state)
     with_volume(w, "g-0");
     world_pod(w, "g-1", "g", 1);
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
-    world_bind(w, "g-0", "b");  /* PreBind has run */
-    world_wait(w, SECONDS(21)); /* the other does not come: the hold is over */
+    world_bind(w, "g-0", "b");  /* PreBind has prepared its volumes */
+    world_wait(w, SECONDS(21)); /* the other member does not come: the hold is over */
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_string_equal(world_filter(w, "g-0"), "b");
     running(w, "other", 1, "b");
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_non_null(strstr(world_reason(w, "g"),
-                           "the volumes of g-0 are on node b, which does not take it now"));
-    world_node_gone(w, "b"); /* nothing to stay for */
+                           "the volumes or claims of g-0 are prepared for node b, which cannot "
+                           "take the pod now"));
+    world_node_gone(w, "b"); /* the node is gone, and so is the pin */
     world_pod_gone(w, "other");
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
@@ -509,29 +512,29 @@ static void C09_a_member_whose_volumes_were_prepared_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C12_the_higher_priority_goes_first),
-        cmocka_unit_test(C12_a_class_that_changes_changes_the_order),
-        cmocka_unit_test(C12_small_work_goes_ahead_for_a_while),
-        cmocka_unit_test(C12_after_that_freed_capacity_is_kept),
-        cmocka_unit_test(C12_work_that_cannot_delay_it_passes),
-        cmocka_unit_test(C12_capacity_that_is_freed_elsewhere_is_taken_into_account),
-        cmocka_unit_test(C12_what_was_kept_out_is_woken_when_the_gang_is_gone),
-        cmocka_unit_test(C12_a_gang_that_can_never_fit_keeps_nothing),
-        cmocka_unit_test(C12_the_guard_outlives_a_backoff),
-        cmocka_unit_test(S04_C12_a_stream_of_small_gangs_starves_nobody),
-        cmocka_unit_test(S04_C12_strict_order_holds_what_comes_after),
-        cmocka_unit_test(S04_strict_order_lets_go_when_the_first_is_placed),
-        cmocka_unit_test(S04_a_higher_priority_is_not_behind),
-        cmocka_unit_test(S09_a_timeout_frees_all_and_the_next_attempt_comes),
+        cmocka_unit_test(C12_the_gang_of_the_higher_priority_class_is_planned_first),
+        cmocka_unit_test(C12_a_changed_priority_class_changes_the_order),
+        cmocka_unit_test(C12_small_work_passes_a_waiting_gang_at_first),
+        cmocka_unit_test(C12_freed_capacity_is_earmarked_for_a_starved_gang),
+        cmocka_unit_test(C12_work_that_cannot_delay_the_starved_gang_passes),
+        cmocka_unit_test(C12_the_earmark_follows_capacity_that_becomes_free_elsewhere),
+        cmocka_unit_test(C12_pods_blocked_by_the_earmark_are_woken_when_its_gang_is_gone),
+        cmocka_unit_test(C12_a_gang_that_can_never_fit_gets_no_earmark),
+        cmocka_unit_test(C12_the_earmark_outlives_a_backoff),
+        cmocka_unit_test(S04_C12_a_stream_of_small_gangs_does_not_starve_a_big_one),
+        cmocka_unit_test(S04_C12_strict_order_makes_later_gangs_wait),
+        cmocka_unit_test(S04_strict_order_plans_later_gangs_once_the_first_is_planned),
+        cmocka_unit_test(S04_strict_order_does_not_delay_a_higher_priority),
+        cmocka_unit_test(S09_a_timeout_releases_all_slots_and_a_new_attempt_follows),
         cmocka_unit_test(backoffs_grow),
-        cmocka_unit_test(C06_a_failed_commit_is_completed_first_in_line),
-        cmocka_unit_test(C06_or_undone_but_never_for_pods_without_a_controller),
-        cmocka_unit_test(C06_an_eviction_that_is_refused_for_long_is_given_up),
-        cmocka_unit_test(C06_a_node_that_always_refuses_is_left),
-        cmocka_unit_test(C07_replacements_pass_singly),
-        cmocka_unit_test(C07_or_wait_until_the_minimum_is_whole),
-        cmocka_unit_test(C07_a_groups_own_policy_goes_before),
-        cmocka_unit_test(C09_a_member_whose_volumes_were_prepared_stays),
+        cmocka_unit_test(C06_a_failed_commit_is_completed),
+        cmocka_unit_test(C06_a_failed_commit_may_evict_but_only_pods_with_a_controller),
+        cmocka_unit_test(C06_muster_gives_up_an_eviction_that_is_refused_for_long),
+        cmocka_unit_test(C06_a_node_whose_bindings_are_always_refused_is_avoided),
+        cmocka_unit_test(C07_replacements_are_scheduled_one_by_one),
+        cmocka_unit_test(C07_with_requeue_replacements_wait_for_the_minimum),
+        cmocka_unit_test(C07_the_match_policy_of_a_podgroup_overrides_the_setting),
+        cmocka_unit_test(C09_a_member_with_prepared_volumes_stays_on_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

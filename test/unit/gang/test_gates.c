@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* muster's own scheduling gate: who keeps it, who loses it and when, and who is told why. */
+/* muster's own scheduling gate: which pods keep it, when it is lifted, and what is written to the
+ * pods. */
 #include "test/lib/world.h"
 
 static struct world *gated_world(bool show)
@@ -18,7 +19,7 @@ static struct gang_pod_facts *gated(const char *name, const char *group)
     return f;
 }
 
-/* Members group-<from> to group-<to - 1>. */
+/* The members group-<from> to group-<to - 1>, with the gate. */
 static void gated_members(struct world *w, const char *group, int from, int to)
 {
     for (int i = from; i < to; i++) {
@@ -57,13 +58,13 @@ static uint64_t lifted(const struct world *w)
     return s.gates_lifted;
 }
 
-/* The watch shows that the gate is off. */
-static void shown_open(struct world *w, const char *name, const char *group)
+/* The watch shows the pod without the gate. */
+static void show_without_gate(struct world *w, const char *name, const char *group)
 {
     world_pod(w, name, group, 1);
 }
 
-static void P07_a_gang_loses_its_gates_with_its_plan_and_not_before(void **state)
+static void P07_gates_are_lifted_with_the_plan_and_not_before(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -79,9 +80,9 @@ static void P07_a_gang_loses_its_gates_with_its_plan_and_not_before(void **state
     assert_int_equal(w->n_ungated, 2);
     assert_true(ungated(w, "g-0@m") || ungated(w, "g-0@n"));
     assert_true(ungated(w, "g-1@m") || ungated(w, "g-1@n"));
-    assert_int_equal(w->n_nominations, 0); /* it comes with the gate */
-    shown_open(w, "g-0", "g");
-    shown_open(w, "g-1", "g");
+    assert_int_equal(w->n_nominations, 0); /* the write that lifts the gate also nominates */
+    show_without_gate(w, "g-0", "g");
+    show_without_gate(w, "g-1", "g");
     assert_int_equal(n_gated(w), 0);
     world_try_members(w, "g", 0, 2);
     world_all_bound(w);
@@ -90,7 +91,7 @@ static void P07_a_gang_loses_its_gates_with_its_plan_and_not_before(void **state
     world_free(w);
 }
 
-static void a_gate_is_asked_for_again_until_it_is_seen_open(void **state)
+static void a_gate_is_lifted_again_until_the_watch_shows_it_lifted(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -98,21 +99,21 @@ static void a_gate_is_asked_for_again_until_it_is_seen_open(void **state)
     world_group(w, "g", 2);
     gated_members(w, "g", 0, 2);
     assert_int_equal(w->n_ungated, 2);
-    shown_open(w, "g-0", "g");
+    show_without_gate(w, "g-0", "g");
     world_wait(w, SECONDS(9));
     assert_int_equal(w->n_ungated, 2);
     world_wait(w, SECONDS(2));
     assert_int_equal(w->n_ungated, 3);
-    assert_string_equal(w->ungated[2], "g-1@n"); /* with the nomination: who knows what got lost */
+    assert_string_equal(w->ungated[2], "g-1@n"); /* with the nomination, which may be lost too */
     world_wait(w, SECONDS(10));
-    assert_int_equal(w->n_ungated, 3); /* the pauses grow */
-    shown_open(w, "g-1", "g");
+    assert_int_equal(w->n_ungated, 3); /* the pauses get longer */
+    show_without_gate(w, "g-1", "g");
     world_wait(w, SECONDS(1000));
     assert_int_equal(w->n_ungated, 3);
     world_free(w);
 }
 
-static void a_member_that_was_nominated_by_an_earlier_muster_is_only_let_go(void **state)
+static void a_member_nominated_before_a_restart_is_ungated_without_a_nomination(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -131,7 +132,7 @@ static void a_member_that_was_nominated_by_an_earlier_muster_is_only_let_go(void
     world_free(w);
 }
 
-static void members_are_not_let_go_for_a_plan_that_only_hopes(void **state)
+static void gates_stay_while_the_plan_expects_members(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -153,7 +154,7 @@ static void members_are_not_let_go_for_a_plan_that_only_hopes(void **state)
     world_free(w);
 }
 
-static void somebody_elses_gate_beside_ours_keeps_both(void **state)
+static void the_gate_of_another_program_keeps_musters_gate(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -170,12 +171,12 @@ static void somebody_elses_gate_beside_ours_keeps_both(void **state)
     world_wait(w, SECONDS(3));
     assert_true(told(w, "g-0: gang default/g: 1 of 2 members are gated by "
                         "kueue.x-k8s.io/admission"));
-    world_pod_set(w, gated("g-0", "g")); /* admitted */
+    world_pod_set(w, gated("g-0", "g")); /* Kueue admits it */
     assert_int_equal(w->n_ungated, 2);
     world_free(w);
 }
 
-static void whom_muster_plans_nothing_for_is_let_go(void **state)
+static void pods_that_muster_does_not_plan_are_ungated(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -189,7 +190,7 @@ static void whom_muster_plans_nothing_for_is_let_go(void **state)
     struct gang_pod_facts *f = gated("misnamed", NULL);
     f->bad_link = xstrdup("names two PodGroups");
     world_pod_set(w, f);
-    assert_true(ungated(w, "misnamed@")); /* kube-scheduler asks, and is told why */
+    assert_true(ungated(w, "misnamed@")); /* filter gives the reason */
     f = gated("foreign", "g");
     free(f->scheduler);
     f->scheduler = xstrdup("other");
@@ -198,12 +199,12 @@ static void whom_muster_plans_nothing_for_is_let_go(void **state)
     f = gated("leaves", "g");
     world_pod_set(w, f);
     assert_false(ungated(w, "leaves@"));
-    world_pod_set(w, gated("leaves", NULL)); /* its link is taken off */
+    world_pod_set(w, gated("leaves", NULL)); /* its link is removed */
     assert_true(ungated(w, "leaves@"));
     world_free(w);
 }
 
-static void later_members_of_a_placed_gang_are_let_go(void **state)
+static void later_members_of_a_placed_gang_are_ungated(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -216,12 +217,12 @@ static void later_members_of_a_placed_gang_are_let_go(void **state)
     assert_string_equal(world_state(w, "g"), "Scheduled");
     gated_members(w, "g", 2, 3);
     assert_true(ungated(w, "g-2@"));
-    shown_open(w, "g-2", "g");
-    assert_string_equal(world_filter_on(w, "g-2", "n", NULL), "n"); /* there is no reservation */
+    show_without_gate(w, "g-2", "g");
+    assert_string_equal(world_filter_on(w, "g-2", "n", NULL), "n"); /* no room is reserved */
     world_free(w);
 }
 
-static void extras_without_a_place_are_let_go_when_the_gang_is_placed(void **state)
+static void extras_without_a_slot_are_ungated_when_the_gang_is_placed(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -232,7 +233,7 @@ static void extras_without_a_place_are_let_go_when_the_gang_is_placed(void **sta
     for (int i = 0; i < 3; i++) {
         cleanup_free char *name = xasprintf("g-%d", i), *at = xasprintf("g-%d@n", i);
         if (ungated(w, at))
-            shown_open(w, name, "g");
+            show_without_gate(w, name, "g");
     }
     world_try_members(w, "g", 0, 2);
     world_all_bound(w);
@@ -241,7 +242,7 @@ static void extras_without_a_place_are_let_go_when_the_gang_is_placed(void **sta
     world_free(w);
 }
 
-static void with_gates_off_everybody_is_let_go(void **state)
+static void with_gates_off_every_pod_is_ungated(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), /* synced= */ false);
@@ -260,7 +261,7 @@ static void with_gates_off_everybody_is_let_go(void **state)
     world_free(w);
 }
 
-static void gated_members_are_told_why_once_for_each_reason(void **state)
+static void each_reason_is_written_once_to_a_gated_member(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -275,18 +276,18 @@ static void gated_members_are_told_why_once_for_each_reason(void **state)
     gated_members(w, "g", 1, 2);
     world_wait(w, SECONDS(3));
     assert_int_equal(w->n_told, 4);
-    assert_true(told(w, "g-1: gang default/g: 2 members needed, room for 0 (no node passes node "
-                        "selector, affinity and taints of g-0)"));
-    gated_members(w, "g", 2, 3); /* one more, the reason is known */
+    assert_true(told(w, "g-1: gang default/g: 2 members needed, room for 0 (no node matches the "
+                        "node selector, affinity and tolerations of g-0)"));
+    gated_members(w, "g", 2, 3); /* one more member, the same reason */
     world_wait(w, SECONDS(3));
     assert_int_equal(w->n_told, 5);
-    world_wait(w, SECONDS(50)); /* within the attempt */
+    world_wait(w, SECONDS(50)); /* before the attempt ends */
     assert_int_equal(w->n_told, 5);
     world_free(w);
 }
 
-/* Whoever writes them sees by it what has changed since. */
-static void words_name_the_version_of_the_pod_that_they_are_about(void **state)
+/* A write names the pod's version, so that it does not overwrite later changes. */
+static void a_condition_write_names_the_version_of_its_pod(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -302,7 +303,7 @@ static void words_name_the_version_of_the_pod_that_they_are_about(void **state)
     world_free(w);
 }
 
-static void a_gated_pod_whose_podgroup_cannot_be_made_says_so(void **state)
+static void a_gated_pod_shows_why_its_podgroup_cannot_be_created(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -310,7 +311,7 @@ static void a_gated_pod_whose_podgroup_cannot_be_made_says_so(void **state)
     f->awaits_group = xstrdup("its PodGroup is being created");
     world_pod_set(w, f);
     world_wait(w, SECONDS(1));
-    assert_int_equal(w->n_told, 0); /* that takes a moment only */
+    assert_int_equal(w->n_told, 0); /* creating it takes only a moment */
     f = gated("p", NULL);
     f->awaits_group = xstrdup("its PodGroup cannot be created: Job ml/ddp may not be read");
     world_pod_set(w, f);
@@ -324,12 +325,12 @@ static void a_gated_pod_whose_podgroup_cannot_be_made_says_so(void **state)
     world_wait(w, SECONDS(100));
     assert_int_equal(w->n_told, 2);
     assert_int_equal(w->n_ungated, 0);
-    world_pod_set(w, gated("p", NULL)); /* it needs none */
+    world_pod_set(w, gated("p", NULL)); /* the pod needs no PodGroup */
     assert_true(ungated(w, "p@"));
     world_free(w);
 }
 
-static void an_autoscaler_sees_gangs_that_lack_room_after_a_while(void **state)
+static void an_autoscaler_sees_a_gang_without_room_after_some_seconds(void **state)
 {
     (void)state;
     struct world *w = gated_world(true);
@@ -341,15 +342,15 @@ static void an_autoscaler_sees_gangs_that_lack_room_after_a_while(void **state)
     world_wait(w, SECONDS(9));
     assert_int_equal(w->n_ungated, 0);
     world_wait(w, SECONDS(3));
-    assert_int_equal(w->n_ungated, 2); /* not those of a gang that lacks members */
+    assert_int_equal(w->n_ungated, 2); /* but not for a gang that lacks members */
     assert_true(ungated(w, "g-0@"));
     assert_true(ungated(w, "g-1@"));
-    gated_members(w, "g", 2, 3); /* a later one too */
+    gated_members(w, "g", 2, 3); /* a later member, too */
     assert_true(ungated(w, "g-2@"));
     world_free(w);
 }
 
-static void an_autoscaler_does_not_see_a_backlog_at_once(void **state)
+static void an_autoscaler_sees_only_the_head_of_a_backlog(void **state)
 {
     (void)state;
     struct world *w = gated_world(true);
@@ -360,14 +361,14 @@ static void an_autoscaler_does_not_see_a_backlog_at_once(void **state)
         gated_members(w, group, 0, 30);
     }
     world_wait(w, SECONDS(40));
-    assert_int_equal(lifted(w), 540); /* until 512 wait in sight */
+    assert_int_equal(lifted(w), 540); /* until the autoscaler sees 512 waiting pods */
     assert_true(ungated(w, "g00-0@"));
     assert_true(ungated(w, "g17-0@"));
     assert_false(ungated(w, "g18-0@"));
     world_free(w);
 }
 
-static void nobody_binds_a_gated_pod(void **state)
+static void a_gated_pod_is_not_bound(void **state)
 {
     (void)state;
     struct world *w = gated_world(false);
@@ -376,7 +377,7 @@ static void nobody_binds_a_gated_pod(void **state)
     gated_members(w, "g", 0, 1);
     uint64_t id = world_bind(w, "g-0", "n");
     assert_string_equal(world_answer(w, id),
-                        "pod default/g-0 has the scheduling gate muster.dev/plan");
+                        "pod default/g-0 still has the scheduling gate muster.dev/plan");
     world_free(w);
 }
 
@@ -398,8 +399,8 @@ static void gated_gang(struct world *w, const char *ns, const char *name, int me
     }
 }
 
-/* 512 pods of a namespace are in sight of the autoscaler, and never get nodes. */
-static void T16_gates_are_shown_for_each_namespace(void **state)
+/* The autoscaler sees 512 pods of one namespace, and never adds nodes for them. */
+static void T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -425,22 +426,22 @@ static void T16_gates_are_shown_for_each_namespace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(P07_a_gang_loses_its_gates_with_its_plan_and_not_before),
-        cmocka_unit_test(a_gate_is_asked_for_again_until_it_is_seen_open),
-        cmocka_unit_test(a_member_that_was_nominated_by_an_earlier_muster_is_only_let_go),
-        cmocka_unit_test(members_are_not_let_go_for_a_plan_that_only_hopes),
-        cmocka_unit_test(somebody_elses_gate_beside_ours_keeps_both),
-        cmocka_unit_test(whom_muster_plans_nothing_for_is_let_go),
-        cmocka_unit_test(later_members_of_a_placed_gang_are_let_go),
-        cmocka_unit_test(extras_without_a_place_are_let_go_when_the_gang_is_placed),
-        cmocka_unit_test(with_gates_off_everybody_is_let_go),
-        cmocka_unit_test(gated_members_are_told_why_once_for_each_reason),
-        cmocka_unit_test(words_name_the_version_of_the_pod_that_they_are_about),
-        cmocka_unit_test(a_gated_pod_whose_podgroup_cannot_be_made_says_so),
-        cmocka_unit_test(an_autoscaler_sees_gangs_that_lack_room_after_a_while),
-        cmocka_unit_test(an_autoscaler_does_not_see_a_backlog_at_once),
-        cmocka_unit_test(nobody_binds_a_gated_pod),
-        cmocka_unit_test(T16_gates_are_shown_for_each_namespace),
+        cmocka_unit_test(P07_gates_are_lifted_with_the_plan_and_not_before),
+        cmocka_unit_test(a_gate_is_lifted_again_until_the_watch_shows_it_lifted),
+        cmocka_unit_test(a_member_nominated_before_a_restart_is_ungated_without_a_nomination),
+        cmocka_unit_test(gates_stay_while_the_plan_expects_members),
+        cmocka_unit_test(the_gate_of_another_program_keeps_musters_gate),
+        cmocka_unit_test(pods_that_muster_does_not_plan_are_ungated),
+        cmocka_unit_test(later_members_of_a_placed_gang_are_ungated),
+        cmocka_unit_test(extras_without_a_slot_are_ungated_when_the_gang_is_placed),
+        cmocka_unit_test(with_gates_off_every_pod_is_ungated),
+        cmocka_unit_test(each_reason_is_written_once_to_a_gated_member),
+        cmocka_unit_test(a_condition_write_names_the_version_of_its_pod),
+        cmocka_unit_test(a_gated_pod_shows_why_its_podgroup_cannot_be_created),
+        cmocka_unit_test(an_autoscaler_sees_a_gang_without_room_after_some_seconds),
+        cmocka_unit_test(an_autoscaler_sees_only_the_head_of_a_backlog),
+        cmocka_unit_test(a_gated_pod_is_not_bound),
+        cmocka_unit_test(T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places for held bind calls are few, and all namespaces share them. */
+/* The number of held bind calls is limited, and all namespaces share it. */
 #include <stdio.h>
 
 #include "gang/cluster/lookup.h"
@@ -44,7 +44,7 @@ static const struct pod *pod_named(const struct world *w, const char *name)
     return pod;
 }
 
-/* As kube-scheduler brings it to bind; true: it is held, or bound. */
+/* kube-scheduler brings the pod to bind; true: its call is held, or it is bound. */
 static bool comes_to_bind(struct world *w, const char *name)
 {
     const struct pod *pod = pod_named(w, name);
@@ -65,7 +65,7 @@ static bool comes_to_bind(struct world *w, const char *name)
     return pod->held || pod->node;
 }
 
-/* How many of the gang's members from..to-1 are let wait, or are bound. */
+/* How many of the members from .. to-1 are held or bound. */
 static int come_to_bind(struct world *w, const char *gang, int from, int to)
 {
     int n = 0;
@@ -86,8 +86,8 @@ static bool is_bound(const struct world *w, const char *gang, int members)
     return true;
 }
 
-/* One namespace has all it may have, of gangs that never complete. */
-static void T16_who_takes_all_places_leaves_some_to_those_that_have_none(void **state)
+/* Gangs of one namespace that never complete use its whole quota. */
+static void T16_a_namespace_that_wants_all_holds_leaves_some_to_others(void **state)
 {
     (void)state;
     struct world *w = cluster(80);
@@ -105,8 +105,8 @@ static void T16_who_takes_all_places_leaves_some_to_those_that_have_none(void **
     world_free(w);
 }
 
-/* Each of them has half of what it needs, and nobody can go on: it must not come to that. */
-static void T16_two_gangs_that_do_not_fit_beside_each_other_go_one_after_the_other(void **state)
+/* If each held half of what it needs, neither could continue. */
+static void T16_two_gangs_without_enough_holds_for_both_run_one_after_the_other(void **state)
 {
     (void)state;
     struct world *w = cluster(10);
@@ -135,8 +135,8 @@ static void T16_two_gangs_that_do_not_fit_beside_each_other_go_one_after_the_oth
     world_free(w);
 }
 
-/* Places that become free are first of those who have fewer and were refused. */
-static void T16_what_becomes_free_is_not_taken_by_who_has_most(void **state)
+/* Freed holds go first to namespaces that have fewer and were refused. */
+static void T16_freed_holds_do_not_go_to_the_namespace_with_the_most(void **state)
 {
     (void)state;
     struct world *w = cluster(16);
@@ -158,8 +158,8 @@ static void T16_what_becomes_free_is_not_taken_by_who_has_most(void **state)
     world_free(w);
 }
 
-/* Who was refused and does not come again keeps nobody. */
-static void T16_who_was_refused_long_ago_has_no_claim(void **state)
+/* A refused member that does not come again reserves no hold. */
+static void T16_a_member_refused_long_ago_reserves_no_hold(void **state)
 {
     (void)state;
     struct world *w = cluster(16);
@@ -169,14 +169,14 @@ static void T16_who_was_refused_long_ago_has_no_claim(void **state)
     come_to_bind(w, "e2", 0, 7);
     gang_of(w, "good", "g", 8);
     assert_int_equal(come_to_bind(w, "g", 0, 1), 0);
-    world_wait(w, SECONDS(21)); /* the limit of all holds */
+    world_wait(w, SECONDS(21)); /* the time limit of the holds */
     assert_int_equal(come_to_bind(w, "e1", 0, 7), 7);
     assert_int_equal(come_to_bind(w, "e2", 0, 7), 7);
     world_free(w);
 }
 
-/* A quorum of all places there are, with one member at bind: others come through beside it. */
-static void T16_the_first_member_of_a_huge_gang_books_no_more_than_its_namespace_may(void **state)
+/* The gang's quorum needs all holds, and one member is at bind: other gangs still get holds. */
+static void T16_the_first_member_of_a_huge_gang_reserves_only_its_namespaces_share(void **state)
 {
     (void)state;
     struct world *w = cluster(80);
@@ -193,8 +193,8 @@ static void T16_the_first_member_of_a_huge_gang_books_no_more_than_its_namespace
     world_free(w);
 }
 
-/* The last of its members take what is left, as long as nobody asks for it. */
-static void T16_a_gang_that_needs_all_places_is_bound(void **state)
+/* Its last members take the remaining holds when no other gang wants them. */
+static void T16_a_gang_that_needs_all_holds_is_bound(void **state)
 {
     (void)state;
     struct world *w = cluster(80);
@@ -202,15 +202,15 @@ static void T16_a_gang_that_needs_all_places_is_bound(void **state)
     assert_int_equal(come_to_bind(w, "b", 0, 72), 72);
     gang_of(w, "good", "g", 12);
     assert_int_equal(come_to_bind(w, "g", 0, 1), 0);
-    assert_int_equal(come_to_bind(w, "b", 72, 81), 0); /* it came first */
+    assert_int_equal(come_to_bind(w, "b", 72, 81), 0); /* g was refused first */
     world_wait(w, SECONDS(25));
     assert_int_equal(come_to_bind(w, "b", 0, 81), 81);
     assert_true(is_bound(w, "b", 81));
     world_free(w);
 }
 
-/* Each of the two has nothing; what becomes free is enough for one of them. */
-static void T16_who_asks_for_few_places_goes_before_who_asks_for_many(void **state)
+/* Neither namespace has a hold, and the freed ones are enough for one of the gangs. */
+static void T16_a_gang_that_needs_few_holds_passes_one_that_needs_many(void **state)
 {
     (void)state;
     struct world *w = cluster(80);
@@ -231,13 +231,13 @@ static void T16_who_asks_for_few_places_goes_before_who_asks_for_many(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T16_who_takes_all_places_leaves_some_to_those_that_have_none),
-        cmocka_unit_test(T16_two_gangs_that_do_not_fit_beside_each_other_go_one_after_the_other),
-        cmocka_unit_test(T16_what_becomes_free_is_not_taken_by_who_has_most),
-        cmocka_unit_test(T16_who_was_refused_long_ago_has_no_claim),
-        cmocka_unit_test(T16_the_first_member_of_a_huge_gang_books_no_more_than_its_namespace_may),
-        cmocka_unit_test(T16_a_gang_that_needs_all_places_is_bound),
-        cmocka_unit_test(T16_who_asks_for_few_places_goes_before_who_asks_for_many),
+        cmocka_unit_test(T16_a_namespace_that_wants_all_holds_leaves_some_to_others),
+        cmocka_unit_test(T16_two_gangs_without_enough_holds_for_both_run_one_after_the_other),
+        cmocka_unit_test(T16_freed_holds_do_not_go_to_the_namespace_with_the_most),
+        cmocka_unit_test(T16_a_member_refused_long_ago_reserves_no_hold),
+        cmocka_unit_test(T16_the_first_member_of_a_huge_gang_reserves_only_its_namespaces_share),
+        cmocka_unit_test(T16_a_gang_that_needs_all_holds_is_bound),
+        cmocka_unit_test(T16_a_gang_that_needs_few_holds_passes_one_that_needs_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A gang that is not what its state says is found in the step that touches it, and counted. */
+/* The step that touches a gang finds a gang that is inconsistent with its state, and counts it. */
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "test/lib/world.h"
@@ -16,7 +16,7 @@ static uint64_t violations(const struct world *w, enum gang_invariant what)
     return stats.violations[what];
 }
 
-/* A gang of two, planned. */
+/* A planned gang of two. */
 static struct world *planned(void)
 {
     struct world *w = world_new();
@@ -27,7 +27,7 @@ static struct world *planned(void)
     return w;
 }
 
-/* It was bound, and has lost one. */
+/* A gang that was Scheduled and has lost a member. */
 static struct world *below_its_minimum(void)
 {
     struct world *w = planned();
@@ -38,38 +38,37 @@ static struct world *below_its_minimum(void)
     return w;
 }
 
-static void says_it_is_done(struct gang *gang)
+static void set_done(struct gang *gang)
 {
     gang->state = GANG_DONE;
 }
 
-static void says_it_has_backed_off(struct gang *gang)
+static void set_backed_off(struct gang *gang)
 {
     gang->state = GANG_BACKED_OFF;
 }
 
-static void counts_a_hold_too_many(struct gang *gang)
+static void count_one_hold_too_many(struct gang *gang)
 {
     gang->n_held++;
 }
 
-static void counts_a_slot_too_few(struct gang *gang)
+static void count_one_slot_too_few(struct gang *gang)
 {
     gang->n_slots--;
 }
 
-static void forgets_that_it_was_placed(struct gang *gang)
+static void forget_that_it_was_placed(struct gang *gang)
 {
     gang->ever_scheduled = false;
 }
 
-static void says_it_commits(struct gang *gang)
+static void set_committing(struct gang *gang)
 {
     gang->state = GANG_COMMITTING;
 }
 
-/* As a step does that touches the gang and nothing else; `reviewed`: what is wrong is not mended.
- */
+/* A step that touches the gang and nothing else. reviewed: reconcile does not correct the gang. */
 static void touch(struct world *w, bool reviewed)
 {
     struct gang_event tick = {.kind = GANG_EV_TICK};
@@ -80,7 +79,7 @@ static void touch(struct world *w, bool reviewed)
     gang_step(w->core, w->now, &tick, 1, &n);
 }
 
-static void each_wrong_state_is_counted_and_its_first_is_kept(void **state)
+static void each_violation_is_counted_and_the_first_is_kept(void **state)
 {
     (void)state;
     static const struct {
@@ -90,18 +89,17 @@ static void each_wrong_state_is_counted_and_its_first_is_kept(void **state)
         bool reviewed;
         const char *words;
     } cases[] = {
-        {GANG_INVARIANT_TRANSITION, planned, says_it_is_done, false,
-         "from Done to Planned, and what happened to it: nothing"},
-        {GANG_INVARIANT_RESERVED, planned, says_it_has_backed_off, true,
-         "is BackedOff and reserves 2 slots"},
-        {GANG_INVARIANT_HELD, planned, counts_a_hold_too_many, true,
-         "is Planned and holds 1 calls, without limit"},
-        {GANG_INVARIANT_COUNTS, planned, counts_a_slot_too_few, true,
-         "2 slots and 0 held calls counted as 1 and 0"},
-        {GANG_INVARIANT_WHOLE, below_its_minimum, forgets_that_it_was_placed, true,
-         "is Scheduled with 1 of 2 bound"},
-        {GANG_INVARIANT_STATE, planned, says_it_commits, true,
-         "is Committing with 2 members: 0 bound, 0 being bound and 2 planned of 2 needed"},
+        {GANG_INVARIANT_TRANSITION, planned, set_done, false,
+         "state changed from Done to Planned; triggers: none"},
+        {GANG_INVARIANT_RESERVED, planned, set_backed_off, true, "is BackedOff, but has 2 slots"},
+        {GANG_INVARIANT_HELD, planned, count_one_hold_too_many, true,
+         "is Planned and holds 1 calls, without a time limit"},
+        {GANG_INVARIANT_COUNTS, planned, count_one_slot_too_few, true,
+         "2 slots and 0 held calls, counted as 1 and 0"},
+        {GANG_INVARIANT_WHOLE, below_its_minimum, forget_that_it_was_placed, true,
+         "is Scheduled, but 1 of 2 are bound"},
+        {GANG_INVARIANT_STATE, planned, set_committing, true,
+         "is Committing, but has 2 members: 0 bound, 0 being bound, 2 planned; 2 are needed"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct world *w = cases[i].story();
@@ -124,14 +122,14 @@ static void each_wrong_state_is_counted_and_its_first_is_kept(void **state)
     }
 }
 
-/* An untouched gang costs nothing: it was looked at when it was touched. */
-static void a_step_looks_at_the_gangs_that_it_touched(void **state)
+/* An untouched gang costs nothing: it was checked in the step that touched it. */
+static void a_step_checks_only_gangs_that_it_touched(void **state)
 {
     (void)state;
     struct world *w = planned();
     struct gang_event tick = {.kind = GANG_EV_TICK};
     size_t n;
-    says_it_commits(the_gang(w));
+    set_committing(the_gang(w));
     gang_step(w->core, w->now, &tick, 1, &n);
     assert_int_equal(violations(w, GANG_INVARIANT_STATE), 0);
     world_free(w);
@@ -140,8 +138,8 @@ static void a_step_looks_at_the_gangs_that_it_touched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_wrong_state_is_counted_and_its_first_is_kept),
-        cmocka_unit_test(a_step_looks_at_the_gangs_that_it_touched),
+        cmocka_unit_test(each_violation_is_counted_and_the_first_is_kept),
+        cmocka_unit_test(a_step_checks_only_gangs_that_it_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

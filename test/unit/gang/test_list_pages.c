@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T10: looking in a page at a time shows everything once, in order, for a bounded price each. */
+/* T10: a client that reads page by page sees everything once, in order, and each page costs little.
+ */
 #include <stdio.h>
 
 #include "gang/bounds.h"
@@ -45,7 +46,7 @@ static void take_page(struct world *w, enum what what, struct gang_page *page, s
         gang_core_page_nodes(w->core, page, see_node, seen);
 }
 
-/* Page after page, as a client does; how many it took. */
+/* Reads page after page, as a client does; how many pages there are. */
 static size_t take_all(struct world *w, enum what what, size_t limit, struct seen *seen)
 {
     cleanup_free char *after = NULL;
@@ -89,7 +90,7 @@ static void T10_pages_show_everything_once_and_in_order(void **state)
     world_free(w);
 }
 
-static void T10_what_goes_between_two_pages_ends_no_list(void **state)
+static void T10_a_list_continues_when_objects_disappear_between_pages(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -102,7 +103,7 @@ static void T10_what_goes_between_two_pages_ends_no_list(void **state)
     take_page(w, PAGE_NODES, &page, &seen);
     assert_string_equal(page.last, "n1");
     cleanup_free char *after = xstrdup(page.last);
-    world_node_gone(w, "n1"); /* the very one where the page ended */
+    world_node_gone(w, "n1"); /* the last node of the page */
     world_node_gone(w, "n3");
     page = (struct gang_page){.after = after, .limit = 9};
     take_page(w, PAGE_NODES, &page, &seen);
@@ -115,8 +116,8 @@ static void T10_what_goes_between_two_pages_ends_no_list(void **state)
 
 enum { CROWDED = 150, BOUND_PODS = 110, INVENTED = 60, OFFERED = 100 };
 
-/* A pod that its owner has put on the node, which asks for resources that nobody else knows. */
-static void world_inventor(struct world *w, int node, int pod)
+/* A bound pod whose owner requests resources that no node offers. */
+static void add_pod_with_invented_resources(struct world *w, int node, int pod)
 {
     char name[24], on[16];
     snprintf(name, sizeof name, "p-%d-%d", node, pod);
@@ -174,11 +175,11 @@ static struct world *crowded_world(void)
     }
     for (int i = 0; i < CROWDED; i++)
         for (int pod = 0; pod < (i ? 2 : BOUND_PODS); pod++)
-            world_inventor(w, i, pod);
+            add_pod_with_invented_resources(w, i, pod);
     return w;
 }
 
-static void T10_a_node_is_shown_without_resources_that_it_does_not_offer(void **state)
+static void T10_a_node_shows_only_resources_that_it_offers(void **state)
 {
     (void)state;
     struct world *w = crowded_world();
@@ -190,7 +191,7 @@ static void T10_a_node_is_shown_without_resources_that_it_does_not_offer(void **
     world_free(w);
 }
 
-static void T10_a_page_of_nodes_is_bounded_in_resources(void **state)
+static void T10_the_resources_on_a_page_of_nodes_are_bounded(void **state)
 {
     (void)state;
     struct world *w = crowded_world();
@@ -212,13 +213,13 @@ static void T10_a_page_of_nodes_is_bounded_in_resources(void **state)
     world_free(w);
 }
 
-static void T10_devices_are_summed_where_they_are_offered(void **state)
+static void T10_sums_of_devices_include_only_nodes_that_offer_them(void **state)
 {
     (void)state;
     struct world *w = crowded_world();
     struct amounts_seen s = {.w = w};
     world_node(w, "none", 0);
-    world_inventor(w, 999, 0); /* on a node that nobody knows */
+    add_pod_with_invented_resources(w, 999, 0); /* on a node that does not exist */
     gang_core_each_device(w->core, see_amount, &s);
     assert_int_equal(s.amounts, 1 + OFFERED);
     assert_int_equal(s.gpus, 8 * CROWDED);
@@ -226,7 +227,7 @@ static void T10_devices_are_summed_where_they_are_offered(void **state)
     world_free(w);
 }
 
-/* ---- what a page costs ---- */
+/* ---- the cost of a page ---- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 enum { NODES = 500, IS_FAST = 0 };
@@ -234,7 +235,7 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 8, WAITING = NODES / 4, GANG_OF = 8, LARGE = PODS / 10, ROUNDS = 5 };
-#define TURN_MS 5.0 /* what the API may cost the core in a turn */
+#define TURN_MS 5.0 /* how long the API may use the core in a turn */
 
 static struct gang_event a_pod(int i, const char *group, const char *node)
 {
@@ -245,7 +246,7 @@ static struct gang_event a_pod(int i, const char *group, const char *node)
     return (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
 }
 
-/* Without the checks of world_step(): they look at everything after each step. */
+/* Without the checks of world_step(), which visit everything after each step. */
 static void step(struct world *w, struct gang_event *events, int n)
 {
     size_t n_effects;
@@ -267,7 +268,7 @@ static void add_gang(struct world *w, const char *group, int members, bool bound
     step(w, events, members + 1);
 }
 
-/* Full of gangs that run, and others that wait, one of them large. */
+/* A cluster full of running gangs. Other gangs wait, and one of them is large. */
 static struct world *large_world(void)
 {
     struct world *w = world_new_with(test_config(), false);
@@ -291,7 +292,7 @@ static struct world *large_world(void)
     return w;
 }
 
-/* Something is new: what was counted and ranked holds no more. */
+/* A new step: cached counts and ranks become invalid. */
 static void tick(struct world *w)
 {
     struct gang_event ev = {.kind = GANG_EV_TICK};
@@ -369,7 +370,7 @@ static void devices(struct world *w)
     assert_int_equal(s.gpus, 8 * NODES);
 }
 
-static void T10_a_look_into_a_large_cluster_costs_little(void **state)
+static void T10_a_view_of_a_large_cluster_costs_little(void **state)
 {
     (void)state;
     static const struct {
@@ -393,12 +394,12 @@ static void T10_a_look_into_a_large_cluster_costs_little(void **state)
         }
         print_message("%-14s %6.2f ms\n", looks[i].what, best);
         if (IS_FAST && best > cost_limit(TURN_MS))
-            fail_msg("%s: %.1f ms", looks[i].what, best);
+            fail_msg("%s takes %.1f ms", looks[i].what, best);
     }
     world_free(w);
 }
 
-/* ---- explaining members that are expensive to look at ---- */
+/* ---- explaining expensive members ---- */
 
 static void request_all(struct gang_amounts *amounts, int64_t each)
 {
@@ -413,7 +414,7 @@ static void many_needs(struct gang_pod_facts *f)
     request_all(&f->requests, 5);
 }
 
-/* As many requirements as muster reads. All nodes meet them. */
+/* As many requirements as muster reads. All nodes match. */
 static void long_affinity(struct gang_pod_facts *f)
 {
     size_t n = BOUND_NODE_RULES - 1;
@@ -439,8 +440,8 @@ static void many_ports(struct gang_pod_facts *f)
     add_ports(f, 1000);
 }
 
-/* As many as muster reads, and none of them matches. */
-static void many_apart(struct gang_pod_facts *f)
+/* As many rules as muster reads. None of them matches. */
+static void many_anti_affinities(struct gang_pod_facts *f)
 {
     f->anti_affinity = xcalloc(BOUND_APART, sizeof *f->anti_affinity);
     for (; f->n_anti_affinity < BOUND_APART; f->n_anti_affinity++) {
@@ -470,7 +471,7 @@ static void everything(struct gang_pod_facts *f)
 {
     many_needs(f);
     many_ports(f);
-    many_apart(f);
+    many_anti_affinities(f);
     many_spreads(f);
 }
 
@@ -479,7 +480,7 @@ static void ordinary(struct gang_pod_facts *f)
     f->requests.items[1].amount = 5;
 }
 
-/* On each node one pod that is as large. */
+/* Puts a large pod on each node. */
 static void take_half(struct world *w)
 {
     for (int i = 0; i < NODES; i++) {
@@ -491,7 +492,7 @@ static void take_half(struct world *w)
     }
 }
 
-/* Each node changes, so that nothing that was remembered about it holds. */
+/* Changes each node, so that no cached result stays valid. */
 static void change_nodes(struct world *w, int round)
 {
     cleanup_free struct gang_event *nodes = xcalloc(NODES, sizeof *nodes);
@@ -505,8 +506,9 @@ static void change_nodes(struct world *w, int round)
     step(w, nodes, NODES);
 }
 
-/* Too few members for a plan: nobody has looked at the nodes for them before. */
-static void add_dressed(struct world *w, const char *group, void (*dress)(struct gang_pod_facts *f))
+/* Too few members for a plan, so that no scan for them has run before. */
+static void add_gang_with(struct world *w, const char *group,
+                          void (*dress)(struct gang_pod_facts *f))
 {
     struct gang_event events[] = {
         a_pod(0, group, NULL),
@@ -532,11 +534,14 @@ static void T10_explaining_expensive_members_costs_little(void **state)
     static const struct {
         const char *what;
         void (*dress)(struct gang_pod_facts *f);
-        bool none; /* where there are many nodes, it looks at none */
+        bool none; /* with many nodes, the scan visits none */
     } rows[] = {
-        {"ordinary", ordinary, false},        {"needs", many_needs, false},
-        {"affinity", long_affinity, false},   {"ports", many_ports, false},
-        {"anti-affinity", many_apart, false}, {"spread", many_spreads, true},
+        {"ordinary", ordinary, false},
+        {"needs", many_needs, false},
+        {"affinity", long_affinity, false},
+        {"ports", many_ports, false},
+        {"anti-affinity", many_anti_affinities, false},
+        {"spread", many_spreads, true},
         {"everything", everything, true},
     };
     double best[ARRAY_SIZE(rows)];
@@ -546,7 +551,7 @@ static void T10_explaining_expensive_members_costs_little(void **state)
     change_nodes(w, 0);
     take_half(w);
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-        add_dressed(w, rows[i].what, rows[i].dress);
+        add_gang_with(w, rows[i].what, rows[i].dress);
     for (int round = 1; round <= ROUNDS; round++) {
         change_nodes(w, round);
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -565,22 +570,22 @@ static void T10_explaining_expensive_members_costs_little(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         print_message("%-14s %6.2f ms\n", rows[i].what, best[i]);
         if (IS_FAST && best[i] > cost_limit(TURN_MS))
-            fail_msg("explaining members with %s: %.1f ms", rows[i].what, best[i]);
+            fail_msg("explaining members with %s takes %.1f ms", rows[i].what, best[i]);
     }
     world_free(w);
 }
 
-/* ---- the place in the order ---- */
+/* ---- the position in the order ---- */
 
 enum { IN_ORDER = NODES * 2 };
 
-static void put_in(char **field, const char *ns)
+static void replace(char **field, const char *ns)
 {
     free(*field);
     *field = xstrdup(ns);
 }
 
-/* A gang of one pod, which finds no node. Neither names nor namespaces come in order. */
+/* A gang of one pod, which has no room. Neither names nor namespaces are sorted. */
 static void add_waiting(struct world *w, int i, int namespaces)
 {
     int mixed = (int)(i * INT64_C(7919) % IN_ORDER);
@@ -590,13 +595,13 @@ static void add_waiting(struct world *w, int i, int namespaces)
         a_pod(i, group, NULL),
         {.kind = GANG_EV_GROUP_SET, .group = world_group_facts(group, 1)},
     };
-    put_in(&events[0].pod->ns, ns);
-    put_in(&events[0].pod->group.ns, ns);
-    put_in(&events[1].group->ref.ns, ns);
+    replace(&events[0].pod->ns, ns);
+    replace(&events[0].pod->group.ns, ns);
+    replace(&events[1].group->ref.ns, ns);
     step(w, events, ARRAY_SIZE(events));
 }
 
-/* Of one gang, so that little but its place in the order has to be found. */
+/* The time for a view of one gang: almost only its position costs time. */
 static double order_ms(struct world *w)
 {
     struct seen seen = {0};
@@ -625,21 +630,22 @@ static void T10_the_order_of_many_gangs_costs_little(void **state)
         }
         print_message("%5d namespaces %6.2f ms, first %6.2f ms\n", namespaces[i], best, first);
         if (IS_FAST && (best > cost_limit(TURN_MS) || best > first * 2 / 3))
-            fail_msg("%d namespaces: %.1f ms, the first time %.1f ms", namespaces[i], best, first);
+            fail_msg("%d namespaces: the position takes %.1f ms, the first time %.1f ms",
+                     namespaces[i], best, first);
         world_free(w);
     }
 }
 
-/* ---- places while gangs move ---- */
+/* ---- positions while gangs change ---- */
 
 enum { MOVING = 60 };
 
 struct places {
-    int32_t priority[MOVING + 1]; /* by place */
+    int32_t priority[MOVING + 1]; /* by position */
     int n;
 };
 
-static void see_place(void *arg, const struct gang_view *v)
+static void see_position(void *arg, const struct gang_view *v)
 {
     struct places *p = arg;
     if (!v->position)
@@ -658,19 +664,19 @@ static void set_priority(struct world *w, int i, int priority)
     world_group_set(w, g);
 }
 
-static void check_places(struct world *w, int waiting)
+static void check_positions(struct world *w, int waiting)
 {
     struct places p = {.n = 0};
     struct gang_page page = {.limit = 500};
     memset(p.priority, -1, sizeof p.priority);
-    gang_core_page_gangs(w->core, NULL, &page, see_place, &p);
+    gang_core_page_gangs(w->core, NULL, &page, see_position, &p);
     assert_int_equal(p.n, waiting);
     for (int place = 1; place <= waiting; place++)
         assert_true(p.priority[place] >= 0 &&
                     (place == 1 || p.priority[place] <= p.priority[place - 1]));
 }
 
-static void T10_places_follow_when_gangs_come_go_and_move(void **state)
+static void T10_positions_follow_when_gangs_come_go_and_change_priority(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -696,7 +702,7 @@ static void T10_places_follow_when_gangs_come_go_and_move(void **state)
             here[i] = true;
         }
         draw = draw * 1103515245 + 12345;
-        check_places(w, waiting);
+        check_positions(w, waiting);
     }
     world_free(w);
 }
@@ -705,14 +711,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T10_pages_show_everything_once_and_in_order),
-        cmocka_unit_test(T10_what_goes_between_two_pages_ends_no_list),
-        cmocka_unit_test(T10_a_node_is_shown_without_resources_that_it_does_not_offer),
-        cmocka_unit_test(T10_a_page_of_nodes_is_bounded_in_resources),
-        cmocka_unit_test(T10_devices_are_summed_where_they_are_offered),
-        cmocka_unit_test(T10_a_look_into_a_large_cluster_costs_little),
+        cmocka_unit_test(T10_a_list_continues_when_objects_disappear_between_pages),
+        cmocka_unit_test(T10_a_node_shows_only_resources_that_it_offers),
+        cmocka_unit_test(T10_the_resources_on_a_page_of_nodes_are_bounded),
+        cmocka_unit_test(T10_sums_of_devices_include_only_nodes_that_offer_them),
+        cmocka_unit_test(T10_a_view_of_a_large_cluster_costs_little),
         cmocka_unit_test(T10_explaining_expensive_members_costs_little),
         cmocka_unit_test(T10_the_order_of_many_gangs_costs_little),
-        cmocka_unit_test(T10_places_follow_when_gangs_come_go_and_move),
+        cmocka_unit_test(T10_positions_follow_when_gangs_come_go_and_change_priority),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that are equal to the planner are one class. What is looked at is counted: a plan must not
- * look at every node of a class, and must find the same nodes as one that looks at each of them.
+ * Equal nodes form one class. The tests count the steps of a node scan: a plan must not visit every
+ * node of a class, and must find the same nodes as a scan that visits each of them.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static struct gang_node_facts *pool_node(int i, int pools)
     snprintf(pool, sizeof pool, "pool-%d", i % pools);
     struct gang_node_facts *f = world_gpu_node(name, 8);
     gang_kvs_add(&f->labels, "pool", pool);
-    gang_kvs_add(&f->labels, "rack", name); /* another on each node */
+    gang_kvs_add(&f->labels, "rack", name); /* different on each node */
     return f;
 }
 
@@ -33,7 +33,7 @@ static struct world *cluster(int pools)
     return w;
 }
 
-/* A member that selects nodes by a label; key NULL: it does not. */
+/* A member that selects nodes by a label; key NULL: without a selector. */
 static void member(struct world *w, const char *name, const char *group, int gpus, const char *key,
                    const char *value)
 {
@@ -43,8 +43,9 @@ static void member(struct world *w, const char *name, const char *group, int gpu
     world_pod_set(w, f);
 }
 
-/* How often a look for pods like this one stops, and the nodes that it speaks for. */
-static size_t stops(struct world *w, const char *pod, size_t *ret_nodes)
+/* How many classes a node scan for this pod's signature visits; *ret_nodes: their nodes in total.
+ */
+static size_t classes_scanned(struct world *w, const char *pod, size_t *ret_nodes)
 {
     char uid[32];
     snprintf(uid, sizeof uid, "uid-%s", pod);
@@ -57,71 +58,72 @@ static size_t stops(struct world *w, const char *pod, size_t *ret_nodes)
     return n;
 }
 
-static size_t stops_for_all(struct world *w, const char *pod)
+static size_t classes_of_all_nodes(struct world *w, const char *pod)
 {
-    size_t nodes, n = stops(w, pod, &nodes);
+    size_t nodes, n = classes_scanned(w, pod, &nodes);
     assert_int_equal(nodes, NODES);
     return n;
 }
 
-/* ---- who is in one class ---- */
+/* ---- which nodes form a class ---- */
 
-static void P06_labels_that_nobody_asks_for_part_no_nodes(void **state)
+static void P06_labels_that_no_pod_selects_divide_no_nodes(void **state)
 {
     (void)state;
     struct world *w = cluster(3);
     world_group(w, "g", 2);
     member(w, "g-0", "g", 1, NULL, NULL);
-    assert_int_equal(stops_for_all(w, "g-0"), 1);
+    assert_int_equal(classes_of_all_nodes(w, "g-0"), 1);
     world_free(w);
 }
 
-static void P06_a_label_parts_nodes_once_it_is_asked_for(void **state)
+static void P06_a_label_divides_nodes_once_a_pod_selects_by_it(void **state)
 {
     (void)state;
     struct world *w = cluster(3);
     world_group(w, "g", 2);
     member(w, "g-0", "g", 1, "pool", "pool-2");
-    assert_int_equal(stops_for_all(w, "g-0"), 3);
+    assert_int_equal(classes_of_all_nodes(w, "g-0"), 3);
     member(w, "g-1", "g", 1, "pool", "pool-2");
     assert_string_equal(world_filter(w, "g-0"), "n02");
     world_free(w);
 }
 
-static void P06_the_hosts_own_name_parts_no_nodes(void **state)
+static void P06_the_host_name_divides_no_nodes(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
     world_group(w, "g", 2);
     member(w, "g-0", "g", 1, "kubernetes.io/hostname", "n17");
-    assert_int_equal(stops_for_all(w, "g-0"), NODES); /* it looks at each */
+    assert_int_equal(classes_of_all_nodes(w, "g-0"), NODES); /* its own scan visits each node */
     member(w, "g-1", "g", 1, "kubernetes.io/hostname", "n17");
     assert_int_equal(world_reserved(w, "n17", GPU), 2);
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops_for_all(w, "o"), 2); /* the others do not: n17, and the rest */
+    assert_int_equal(classes_of_all_nodes(w, "o"),
+                     2); /* other scans do not: n17 is one class, the rest another */
     world_free(w);
 }
 
-static void P06_a_node_is_in_the_class_of_what_is_free(void **state)
+static void P06_nodes_with_the_same_free_room_are_a_class(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops_for_all(w, "o"), 1);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 1);
     world_pod_seen(w, "a", NULL, 3, "n05", PHASE_RUNNING);
     world_pod_seen(w, "b", NULL, 3, "n40", PHASE_RUNNING);
-    assert_int_equal(stops_for_all(w, "o"), 2);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 2);
     world_pod_seen(w, "c", NULL, 1, "n40", PHASE_RUNNING);
-    assert_int_equal(stops_for_all(w, "o"), 3);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 3);
     world_pod_gone(w, "c");
-    assert_int_equal(stops_for_all(w, "o"), 2);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 2);
     world_pod_gone(w, "a");
     world_pod_gone(w, "b");
-    assert_int_equal(stops_for_all(w, "o"), 1);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 1);
     world_free(w);
 }
 
-static void P06_a_tainted_and_a_cordoned_node_are_classes(void **state)
+static void P06_tainted_and_cordoned_nodes_are_classes_of_their_own(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
@@ -136,14 +138,14 @@ static void P06_a_tainted_and_a_cordoned_node_are_classes(void **state)
     f->taints[0].value = xstrdup("v");
     f->taints[0].effect = TAINT_NO_EXECUTE;
     world_node_facts(w, f);
-    assert_int_equal(stops_for_all(w, "o"), 3);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 3);
     world_node_facts(w, pool_node(3, 1));
     world_node_facts(w, pool_node(4, 1));
-    assert_int_equal(stops_for_all(w, "o"), 1);
+    assert_int_equal(classes_of_all_nodes(w, "o"), 1);
     world_free(w);
 }
 
-static void P06_nodes_with_anti_affinity_are_looked_at_one_by_one(void **state)
+static void P06_nodes_with_anti_affinity_are_scanned_one_by_one(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
@@ -156,18 +158,18 @@ static void P06_nodes_with_anti_affinity_are_looked_at_one_by_one(void **state)
         world_pod_set(w, f);
     }
     world_pod(w, "o", NULL, 1);
-    assert_int_equal(stops_for_all(w, "o"), 3); /* the rest, and each of the two */
+    assert_int_equal(classes_of_all_nodes(w, "o"), 3); /* the rest, and each of the two nodes */
     world_free(w);
 }
 
-/* ---- which node is taken ---- */
+/* ---- which node is chosen ---- */
 
-static void P06_of_equal_nodes_the_first_by_name_is_filled_and_then_the_next(void **state)
+static void P06_equal_nodes_are_filled_one_after_the_other_by_name(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
     world_pod_seen(w, "o", NULL, 8, "n00", PHASE_RUNNING); /* full */
-    world_pod_seen(w, "p", NULL, 5, "n33", PHASE_RUNNING); /* the fullest with room */
+    world_pod_seen(w, "p", NULL, 5, "n33", PHASE_RUNNING); /* the fullest node with room */
     world_group(w, "g", 20);
     world_members(w, "g", 0, 20, 1);
     assert_int_equal(world_reserved(w, "n33", GPU), 3);
@@ -177,18 +179,18 @@ static void P06_of_equal_nodes_the_first_by_name_is_filled_and_then_the_next(voi
     world_free(w);
 }
 
-static void P06_a_plan_that_fails_leaves_the_classes_as_they_were(void **state)
+static void P06_a_failed_plan_does_not_change_the_classes(void **state)
 {
     (void)state;
     struct world *w = cluster(2);
     world_group(w, "g", NODES * 8 + 1);
     world_members(w, "g", 0, NODES * 8 + 1, 1);
     assert_string_equal(world_state(w, "g"), "Waiting");
-    assert_int_equal(stops_for_all(w, "g-0"), 1);
+    assert_int_equal(classes_of_all_nodes(w, "g-0"), 1);
     world_free(w);
 }
 
-static void P06_a_slot_leaves_for_another_node_of_the_same_class(void **state)
+static void P06_a_slot_moves_to_another_node_of_the_same_class(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
@@ -215,7 +217,7 @@ static void P06_nodes_may_be_added_and_deleted_in_any_order(void **state)
         world_node_gone(w, name);
     }
     size_t nodes;
-    assert_int_equal(stops(w, "o", &nodes), 1);
+    assert_int_equal(classes_scanned(w, "o", &nodes), 1);
     assert_int_equal(nodes, NODES / 2);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 8);
@@ -225,7 +227,7 @@ static void P06_nodes_may_be_added_and_deleted_in_any_order(void **state)
 
 /* ---- waiting lists ---- */
 
-static void P06_a_waiting_list_learns_from_one_of_its_gangs(void **state)
+static void P06_one_trial_is_enough_for_waiting_gangs_that_are_equal(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -239,12 +241,12 @@ static void P06_a_waiting_list_learns_from_one_of_its_gangs(void **state)
         world_members(w, name, 0, 2, 4);
     }
     uint64_t trials = w->core->trials;
-    world_pod_gone(w, "small"); /* helps nobody: the first finds out */
+    world_pod_gone(w, "small"); /* not enough: only one trial, for the first gang */
     assert_int_equal(w->core->trials - trials, 1);
     assert_string_equal(
         world_reason(w, "g49"),
         "gang default/g49: 2 members needed, room for 0 (8 short of nvidia.com/gpu)");
-    world_pod_gone(w, "old"); /* room for one gang: the first in order, the others learn of it */
+    world_pod_gone(w, "old"); /* room for one gang, the first in the order */
     assert_string_equal(world_state(w, "g00"), "Planned");
     for (int i = 1; i < 50; i++) {
         snprintf(name, sizeof name, "g%02d", i);
@@ -253,7 +255,7 @@ static void P06_a_waiting_list_learns_from_one_of_its_gangs(void **state)
     world_free(w);
 }
 
-static void P06_words_follow_when_the_room_is_another(void **state)
+static void P06_the_reason_changes_when_the_room_changes(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -271,24 +273,19 @@ static void P06_words_follow_when_the_room_is_another(void **state)
     world_free(w);
 }
 
-/* A node affinity of one term with one requirement: In (value). */
+/* Adds a node affinity of one term with one requirement: key In (value). */
 static struct gang_pod_facts *with_affinity(struct gang_pod_facts *f, const char *key,
                                             const char *value)
 {
     f->has_affinity = true;
     f->affinity = xcalloc(1, sizeof *f->affinity);
     f->n_affinity = 1;
-    f->affinity[0].items = xcalloc(1, sizeof *f->affinity[0].items);
-    f->affinity[0].n = 1;
-    struct gang_requirement *r = &f->affinity[0].items[0];
-    *r = (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
-    r->on_name = str_eq(key, "metadata.name");
-    r->values = xcalloc(1, sizeof *r->values);
-    r->values[0] = xstrdup(value);
+    world_term_in(&f->affinity[0], key, value);
+    f->affinity[0].items[0].on_name = str_eq(key, "metadata.name");
     return f;
 }
 
-static void P06_affinity_asks_for_labels_and_for_single_nodes_by_name(void **state)
+static void P06_affinity_divides_by_label_and_a_node_name_scans_every_node(void **state)
 {
     (void)state;
     struct world *w = cluster(3);
@@ -297,15 +294,15 @@ static void P06_affinity_asks_for_labels_and_for_single_nodes_by_name(void **sta
     world_group(w, "h", 1);
     world_pod_set(w, with_affinity(world_pod_facts("h-0", "h", 8), "metadata.name", "n07"));
     size_t nodes;
-    assert_int_equal(stops(w, "g-0", &nodes), 4); /* three pools, and the nodes that are full */
+    assert_int_equal(classes_scanned(w, "g-0", &nodes), 4); /* three pools, and the full node */
     assert_int_equal(nodes, NODES);
-    assert_int_equal(stops(w, "h-0", &nodes), NODES);
+    assert_int_equal(classes_scanned(w, "h-0", &nodes), NODES);
     assert_string_equal(world_filter(w, "g-0"), "n01");
     assert_string_equal(world_filter(w, "h-0"), "n07");
     world_free(w);
 }
 
-static void P06_a_taint_that_is_a_wish_parts_no_nodes(void **state)
+static void P06_a_preferred_taint_divides_no_nodes(void **state)
 {
     (void)state;
     struct world *w = cluster(1);
@@ -317,29 +314,28 @@ static void P06_a_taint_that_is_a_wish_parts_no_nodes(void **state)
     world_group(w, "g", 2);
     member(w, "g-0", "g", 1, NULL, NULL);
     size_t nodes;
-    assert_int_equal(stops(w, "g-0", &nodes), 1);
+    assert_int_equal(classes_scanned(w, "g-0", &nodes), 1);
     assert_int_equal(nodes, NODES);
     world_free(w);
 }
 
-/* Sixty-four labels part nodes; who asks for others has each node looked at. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(P06_labels_that_nobody_asks_for_part_no_nodes),
-        cmocka_unit_test(P06_a_label_parts_nodes_once_it_is_asked_for),
-        cmocka_unit_test(P06_the_hosts_own_name_parts_no_nodes),
-        cmocka_unit_test(P06_a_node_is_in_the_class_of_what_is_free),
-        cmocka_unit_test(P06_a_tainted_and_a_cordoned_node_are_classes),
-        cmocka_unit_test(P06_nodes_with_anti_affinity_are_looked_at_one_by_one),
-        cmocka_unit_test(P06_of_equal_nodes_the_first_by_name_is_filled_and_then_the_next),
-        cmocka_unit_test(P06_a_plan_that_fails_leaves_the_classes_as_they_were),
-        cmocka_unit_test(P06_a_slot_leaves_for_another_node_of_the_same_class),
+        cmocka_unit_test(P06_labels_that_no_pod_selects_divide_no_nodes),
+        cmocka_unit_test(P06_a_label_divides_nodes_once_a_pod_selects_by_it),
+        cmocka_unit_test(P06_the_host_name_divides_no_nodes),
+        cmocka_unit_test(P06_nodes_with_the_same_free_room_are_a_class),
+        cmocka_unit_test(P06_tainted_and_cordoned_nodes_are_classes_of_their_own),
+        cmocka_unit_test(P06_nodes_with_anti_affinity_are_scanned_one_by_one),
+        cmocka_unit_test(P06_equal_nodes_are_filled_one_after_the_other_by_name),
+        cmocka_unit_test(P06_a_failed_plan_does_not_change_the_classes),
+        cmocka_unit_test(P06_a_slot_moves_to_another_node_of_the_same_class),
         cmocka_unit_test(P06_nodes_may_be_added_and_deleted_in_any_order),
-        cmocka_unit_test(P06_a_waiting_list_learns_from_one_of_its_gangs),
-        cmocka_unit_test(P06_words_follow_when_the_room_is_another),
-        cmocka_unit_test(P06_affinity_asks_for_labels_and_for_single_nodes_by_name),
-        cmocka_unit_test(P06_a_taint_that_is_a_wish_parts_no_nodes),
+        cmocka_unit_test(P06_one_trial_is_enough_for_waiting_gangs_that_are_equal),
+        cmocka_unit_test(P06_the_reason_changes_when_the_room_changes),
+        cmocka_unit_test(P06_affinity_divides_by_label_and_a_node_name_scans_every_node),
+        cmocka_unit_test(P06_a_preferred_taint_divides_no_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube-scheduler's counting and matching rules, by tables. */
+/* kube-scheduler's rules for counting and matching, as tables. */
 #include <stdio.h>
 
 #include "gang/node_predicates.h"
 #include "test/lib/world.h"
 
-static void C10_taints_and_cordons(void **state)
+static void C10_taints_and_cordons_need_a_toleration(void **state)
 {
     (void)state;
     static const struct {
@@ -43,7 +43,7 @@ static void C10_taints_and_cordons(void **state)
         }
         const char *no = gang_node_refusal(pod, node);
         if (!no != cases[i].passes)
-            fail_msg("case %zu: %s", i, no ? no : "passes");
+            fail_msg("case %zu: the refusal is \"%s\"", i, no ? no : "none");
         gang_pod_facts_free(pod);
         gang_node_facts_free(node);
     }
@@ -60,7 +60,7 @@ static void C10_taints_and_cordons(void **state)
     gang_node_facts_free(node);
 }
 
-static void C10_node_affinity_operators(void **state)
+static void C10_node_affinity_has_the_operators_of_kubernetes(void **state)
 {
     (void)state;
     static const struct {
@@ -104,7 +104,7 @@ static void C10_node_affinity_operators(void **state)
             r->n_values = 1;
         }
         if (!gang_node_refusal(pod, node) != cases[i].passes)
-            fail_msg("case %zu", i);
+            fail_msg("case %zu: wrong result", i);
         gang_pod_facts_free(pod);
         gang_node_facts_free(node);
     }
@@ -183,8 +183,8 @@ static void devices_are_extended_resources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C10_taints_and_cordons),
-        cmocka_unit_test(C10_node_affinity_operators),
+        cmocka_unit_test(C10_taints_and_cordons_need_a_toleration),
+        cmocka_unit_test(C10_node_affinity_has_the_operators_of_kubernetes),
         cmocka_unit_test(an_affinity_without_terms_matches_nothing),
         cmocka_unit_test(C10_host_ports_and_pods_per_node_limit_a_gang),
         cmocka_unit_test(host_ports_collide_by_protocol_port_and_address),

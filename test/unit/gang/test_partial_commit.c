@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who goes before all others: a gang whose commit muster began and did not finish, for a while. A
- * gang of which others have bound a part, or that asks for more, keeps its place in the order. */
+/* A gang whose commit muster began and did not finish goes before all others, for a limited time. A
+ * gang keeps its place in the order if other programs bound a part of it, or if its minimum rises.
+ */
 #include "test/lib/world.h"
 
 #define MINUTES(n) SECONDS(60 * (n))
 
-/* A member that is bound to node a. `bound_at` is by the API server's clock. */
+/* A member bound to node a. bound_at: by the clock of the API server. */
 static void seen_bound(struct world *w, const char *name, const char *group, bool committed,
                        usec_t bound_at)
 {
@@ -17,7 +18,7 @@ static void seen_bound(struct world *w, const char *name, const char *group, boo
     world_pod_set(w, f);
 }
 
-/* A gang of two with a higher priority, which waits. */
+/* A gang of two with a higher priority waits. */
 static void rival_comes(struct world *w)
 {
     world_group(w, "rival", 2);
@@ -25,8 +26,8 @@ static void rival_comes(struct world *w)
     world_pod_shaped(w, "rival-1", "rival", 1, 1000, 100);
 }
 
-/* Room for one of the two. */
-static void first_is(struct world *w, const char *first, const char *other)
+/* Node b becomes free, which has room for one of the two gangs: `first` gets it. */
+static void assert_planned_first(struct world *w, const char *first, const char *other)
 {
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 0);
     world_node(w, "b", 2);
@@ -36,7 +37,7 @@ static void first_is(struct world *w, const char *first, const char *other)
     assert_string_equal(world_filter(w, loser), "");
 }
 
-static void T08_a_raised_minimum_keeps_its_turn(void **state)
+static void T08_a_raised_minimum_does_not_move_a_gang_ahead(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -51,12 +52,12 @@ static void T08_a_raised_minimum_keeps_its_turn(void **state)
     world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_state(w, "g"), "Recovering");
     rival_comes(w);
-    first_is(w, "rival", "g");
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-/* The mark is one of this life, and its commit was finished. */
-static void T08_a_mark_of_this_life_says_nothing(void **state)
+/* The annotations are from this run of muster, and its commit is finished. */
+static void T08_the_annotation_of_a_finished_commit_does_not_count(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -72,11 +73,11 @@ static void T08_a_mark_of_this_life_says_nothing(void **state)
     world_group(w, "g", 4);
     world_members(w, "g", 0, 2, 1);
     rival_comes(w);
-    first_is(w, "rival", "g");
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-/* The members that were added start together, as soon as it is their turn. */
+/* The added members start together when it is their turn. */
 static void T08_added_members_start_together(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void T08_added_members_start_together(void **state)
     world_all_bound(w);
     world_group(w, "g", 4);
     world_members(w, "g", 2, 4, 1);
-    assert_string_equal(world_filter(w, "g-2"), ""); /* there is room for it alone */
+    assert_string_equal(world_filter(w, "g-2"), ""); /* there is room for only one of the two */
     world_node(w, "b", 1);
     size_t bound = w->n_bindings;
     world_try(w, "g-2");
@@ -98,7 +99,7 @@ static void T08_added_members_start_together(void **state)
     world_free(w);
 }
 
-static void T08_members_made_on_a_node_keep_the_turn(void **state)
+static void T08_members_created_on_a_node_do_not_move_a_gang_ahead(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -107,16 +108,16 @@ static void T08_members_made_on_a_node_keep_the_turn(void **state)
     world_wait(w, MINUTES(2));
     world_group(w, "g", 4);
     seen_bound(w, "g-2", "g", false, 0);
-    seen_bound(w, "g-3", "g", true, SECONDS(1)); /* with a mark of its maker's */
+    seen_bound(w, "g-3", "g", true, SECONDS(1)); /* its creator added the annotation */
     world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_state(w, "g"), "Recovering");
     rival_comes(w);
-    first_is(w, "rival", "g");
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-/* Two of four are bound, the next Binding is refused. */
-static struct world *cut_short(void)
+/* Two of four members are bound, the next Binding is refused. */
+static struct world *partial_commit(void)
 {
     struct world *w = world_new();
     world_node(w, "a", 4);
@@ -129,33 +130,33 @@ static struct world *cut_short(void)
     for (int i = 3; i >= 0; i--) {
         cleanup_free char *name = xasprintf("g-%d", i);
         if (i == 1)
-            world_pod_seen(w, "other", NULL, 2, "a", PHASE_RUNNING); /* others took the room */
+            world_pod_seen(w, "other", NULL, 2, "a", PHASE_RUNNING); /* another pod took the room */
         world_result(w, name, "a", i > 1 ? OUTCOME_OK : OUTCOME_REFUSED);
     }
     assert_string_equal(world_state(w, "g"), "Recovering");
     return w;
 }
 
-static void T08_a_commit_that_was_cut_short_goes_first(void **state)
+static void T08_a_gang_with_a_partial_commit_goes_first(void **state)
 {
     (void)state;
-    struct world *w = cut_short();
-    first_is(w, "g", "rival");
+    struct world *w = partial_commit();
+    assert_planned_first(w, "g", "rival");
     world_free(w);
 }
 
-static void T08_but_not_for_longer_than_five_minutes(void **state)
+static void T08_a_partial_commit_goes_first_for_at_most_five_minutes(void **state)
 {
     (void)state;
-    struct world *w = cut_short();
+    struct world *w = partial_commit();
     world_wait(w, MINUTES(5));
     assert_string_equal(world_state(w, "g"), "Recovering");
-    first_is(w, "rival", "g");
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-/* Muster was killed in its commit: two of four are bound. `age`: how long ago. */
-static struct world *started_anew(bool committed, usec_t age)
+/* muster was killed during a commit: two of four members are bound. age: how long ago. */
+static struct world *restarted(bool committed, usec_t age)
 {
     struct world *w = world_new_with(test_config(), false);
     world_node(w, "a", 2);
@@ -173,31 +174,31 @@ static struct world *started_anew(bool committed, usec_t age)
     return w;
 }
 
-static void T08_the_mark_survives_a_restart(void **state)
+static void T08_a_partial_commit_goes_first_after_a_restart_too(void **state)
 {
     (void)state;
-    struct world *w = started_anew(true, SECONDS(10));
-    first_is(w, "g", "rival");
+    struct world *w = restarted(true, SECONDS(10));
+    assert_planned_first(w, "g", "rival");
     world_free(w);
-    w = started_anew(true, MINUTES(4));
-    world_wait(w, SECONDS(61)); /* five minutes in all */
-    first_is(w, "rival", "g");
+    w = restarted(true, MINUTES(4));
+    world_wait(w, SECONDS(61)); /* five minutes in total */
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-static void T08_without_a_fresh_mark_nobody_is_first_after_a_restart(void **state)
+static void T08_without_a_recent_annotation_no_gang_goes_first_after_a_restart(void **state)
 {
     (void)state;
-    struct world *w = started_anew(false, 0);
-    first_is(w, "rival", "g");
+    struct world *w = restarted(false, 0);
+    assert_planned_first(w, "rival", "g");
     world_free(w);
-    w = started_anew(true, MINUTES(6));
-    first_is(w, "rival", "g");
+    w = restarted(true, MINUTES(6));
+    assert_planned_first(w, "rival", "g");
     world_free(w);
 }
 
-/* A Binding of the life before arrives when muster is back. */
-static void T08_a_binding_that_lands_late_counts(void **state)
+/* A Binding from before the restart arrives when muster runs again. */
+static void T08_a_late_binding_of_a_commit_counts_after_a_restart(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -209,22 +210,22 @@ static void T08_a_binding_that_lands_late_counts(void **state)
     world_wait(w, SECONDS(50));
     seen_bound(w, "g-2", "g", true, MINUTES(60));
     world_pod_seen(w, "other", NULL, 1, "a", PHASE_RUNNING);
-    first_is(w, "g", "rival");
+    assert_planned_first(w, "g", "rival");
     world_free(w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T08_a_raised_minimum_keeps_its_turn),
-        cmocka_unit_test(T08_a_mark_of_this_life_says_nothing),
+        cmocka_unit_test(T08_a_raised_minimum_does_not_move_a_gang_ahead),
+        cmocka_unit_test(T08_the_annotation_of_a_finished_commit_does_not_count),
         cmocka_unit_test(T08_added_members_start_together),
-        cmocka_unit_test(T08_members_made_on_a_node_keep_the_turn),
-        cmocka_unit_test(T08_a_commit_that_was_cut_short_goes_first),
-        cmocka_unit_test(T08_but_not_for_longer_than_five_minutes),
-        cmocka_unit_test(T08_the_mark_survives_a_restart),
-        cmocka_unit_test(T08_without_a_fresh_mark_nobody_is_first_after_a_restart),
-        cmocka_unit_test(T08_a_binding_that_lands_late_counts),
+        cmocka_unit_test(T08_members_created_on_a_node_do_not_move_a_gang_ahead),
+        cmocka_unit_test(T08_a_gang_with_a_partial_commit_goes_first),
+        cmocka_unit_test(T08_a_partial_commit_goes_first_for_at_most_five_minutes),
+        cmocka_unit_test(T08_a_partial_commit_goes_first_after_a_restart_too),
+        cmocka_unit_test(T08_without_a_recent_annotation_no_gang_goes_first_after_a_restart),
+        cmocka_unit_test(T08_a_late_binding_of_a_commit_counts_after_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

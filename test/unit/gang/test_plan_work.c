@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A step plans for no longer than its work: calls are answered in between, and the order stays. */
+/* A step plans only for a limited time, so that calls get their answers. The order of gangs stays.
+ */
 #include <stdio.h>
 
 #include "test/lib/world.h"
 
 enum { NODES = 100, GANGS = 60 };
 
-/* Its members look at each node for themselves: they want a host port. */
+/* The members need a host port, so a scan visits each node. */
 static void add_gang(struct world *w, int i, int priority)
 {
     char group[16];
@@ -27,8 +28,8 @@ static void add_gang(struct world *w, int i, int priority)
     }
 }
 
-/* Many gangs and nodes are known when muster begins; the last gang comes first in the order, and
- * there is room for one. */
+/* Many gangs and nodes exist when muster starts. There is room for one gang, and the last one is
+ * first in the order. */
 static struct world *start(int64_t work)
 {
     struct gang_config config = test_config();
@@ -46,22 +47,22 @@ static struct world *start(int64_t work)
     return w;
 }
 
-static uint64_t tried(const struct world *w)
+static uint64_t plans_tried(const struct world *w)
 {
     struct gang_stats stats;
     gang_core_stats(w->core, &stats);
     return stats.plans_made + stats.plans_failed;
 }
 
-/* The steps that it takes until no gang is left. */
+/* How many steps it takes until no gang is left to plan. */
 static int tick_until_done(struct world *w)
 {
     int steps = 0;
     while (gang_core_plans_deferred(w->core)) {
-        uint64_t before = tried(w);
+        uint64_t before = plans_tried(w);
         w->now = gang_core_next(w->core);
         world_step(w, &(struct gang_event){.kind = GANG_EV_TICK}, 1);
-        assert_true(tried(w) > before);
+        assert_true(plans_tried(w) > before);
         assert_true(++steps <= GANGS);
     }
     return steps;
@@ -72,26 +73,28 @@ static void T04_a_step_ends_with_the_gang_that_exceeds_its_work(void **state)
     (void)state;
     struct world *w = start(5 * NODES);
     assert_true(gang_core_plans_deferred(w->core));
-    assert_true(tried(w) >= 1);
-    assert_true(tried(w) <= 6);
+    assert_true(plans_tried(w) >= 1);
+    assert_true(plans_tried(w) <= 6);
     assert_true(gang_core_next(w->core) <= w->now + 1);
     assert_string_equal(world_state(w, "g59"), "Planned"); /* the first in the order */
     world_pod(w, "single", NULL, 0);
-    assert_string_not_equal(world_filter(w, "single"), ""); /* it waits for nobody's plan */
+    assert_string_not_equal(world_filter(w, "single"),
+                            ""); /* it does not wait for the other plans */
     assert_true(tick_until_done(w) >= 5);
-    assert_int_equal(tried(w), GANGS);
+    assert_int_equal(plans_tried(w), GANGS);
     assert_string_equal(world_state(w, "g00"), "Waiting");
     assert_string_equal(world_state(w, "g58"), "Waiting");
     world_free(w);
 }
 
-static void T04_what_is_left_keeps_its_order(void **state)
+static void T04_gangs_left_for_a_later_step_keep_their_order(void **state)
 {
     (void)state;
     struct world *w = start(1);
-    assert_int_equal(tried(w), 1);
+    assert_int_equal(plans_tried(w), 1);
     add_gang(w, GANGS, 9);
-    assert_string_equal(world_state(w, "g60"), "Waiting"); /* tried before those that are left */
+    assert_string_equal(world_state(w, "g60"),
+                        "Waiting"); /* plans_tried before the gangs that are left */
     world_pod_gone(w, "g59-0");
     world_pod_gone(w, "g59-1");
     tick_until_done(w);
@@ -100,12 +103,12 @@ static void T04_what_is_left_keeps_its_order(void **state)
     world_free(w);
 }
 
-static void T04_ordinary_work_is_done_in_one_step(void **state)
+static void T04_an_ordinary_amount_of_work_takes_one_step(void **state)
 {
     (void)state;
     struct world *w = start(test_config().plan_work);
     assert_false(gang_core_plans_deferred(w->core));
-    assert_int_equal(tried(w), GANGS);
+    assert_int_equal(plans_tried(w), GANGS);
     world_free(w);
 }
 
@@ -113,8 +116,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_step_ends_with_the_gang_that_exceeds_its_work),
-        cmocka_unit_test(T04_what_is_left_keeps_its_order),
-        cmocka_unit_test(T04_ordinary_work_is_done_in_one_step),
+        cmocka_unit_test(T04_gangs_left_for_a_later_step_keep_their_order),
+        cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

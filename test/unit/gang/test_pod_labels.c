@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels of pods that rules between pods ask for: each namespace has its own. */
+/* Rule labels: each namespace has its own. */
 #include <stdio.h>
 
 #include "gang/cluster/lookup.h"
@@ -14,7 +14,7 @@ static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)
     return f;
 }
 
-/* Kept away from others by the label of that key. */
+/* Adds anti-affinity to pods that have a label with this key. */
 static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f, const char *key,
                                             bool all_namespaces)
 {
@@ -35,7 +35,7 @@ static size_t keys_of(const struct world *w, const char *ns)
     return keys ? map_count(keys) : 0;
 }
 
-static void T16_rules_of_one_namespace_take_no_labels_from_others(void **state)
+static void T16_rules_of_one_namespace_use_up_no_rule_labels_of_others(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -51,8 +51,8 @@ static void T16_rules_of_one_namespace_take_no_labels_from_others(void **state)
     world_free(w);
 }
 
-/* Whom a stranger's rule is about stays one kind of pod. */
-static void T16_rules_about_all_namespaces_make_no_shapes_of_others(void **state)
+/* A rule of another namespace does not divide pods into signatures. */
+static void T16_rules_about_all_namespaces_add_no_signatures_to_others(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -70,7 +70,7 @@ static void T16_rules_about_all_namespaces_make_no_shapes_of_others(void **state
     world_free(w);
 }
 
-static void T16_labels_that_no_rule_asks_for_any_more_are_forgotten(void **state)
+static void T16_labels_that_no_rule_reads_any_more_are_dropped(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -89,14 +89,13 @@ static void T16_labels_that_no_rule_asks_for_any_more_are_forgotten(void **state
     world_wait(w, SECONDS(11));
     world_pod(w, "p", NULL, 3);
     assert_int_equal(keys_of(w, "default"), 0);
-    assert_int_equal(map_count(&w->core->signatures), before + 1); /* that of "p" */
+    assert_int_equal(map_count(&w->core->signatures), before + 1); /* the signature of "p" */
     world_free(w);
 }
 
-/* Each new key gives all members of the namespace other signatures, so that is not done at once
- * again.
- */
-static void T16_members_heed_the_next_label_key_after_a_rest(void **state)
+/* Each new key gives all members of the namespace new signatures, so the next key has to wait for a
+ * moment. */
+static void T16_a_second_label_key_counts_only_after_a_pause(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -111,15 +110,16 @@ static void T16_members_heed_the_next_label_key_after_a_rest(void **state)
     world_pod_set(w, anti_affinity(world_pod_facts("a", NULL, 2), "app", false));
     size_t before = map_count(&w->core->signatures);
     world_pod_set(w, anti_affinity(world_pod_facts("b", NULL, 2), "index", false));
-    assert_int_equal(map_count(&w->core->signatures), before + 1); /* that of "b" */
+    assert_int_equal(map_count(&w->core->signatures), before + 1); /* the signature of "b" */
     assert_true(gang_core_next(w->core) <= w->now + 5 * USEC_PER_MSEC);
     world_wait(w, 5 * USEC_PER_MSEC);
-    assert_int_equal(map_count(&w->core->signatures), before + 20); /* 20 for 1 of the members */
+    assert_int_equal(map_count(&w->core->signatures),
+                     before + 20); /* the members now have 20 signatures, not 1 */
     world_free(w);
 }
 
-/* Keys come and go, no more than 64 at a time: none of them is lost. */
-static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
+/* Keys come and go, at most 64 at a time. None is lost. */
+static void T16_a_namespace_may_replace_its_rule_labels_over_time(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -138,11 +138,11 @@ static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T16_rules_of_one_namespace_take_no_labels_from_others),
-        cmocka_unit_test(T16_rules_about_all_namespaces_make_no_shapes_of_others),
-        cmocka_unit_test(T16_labels_that_no_rule_asks_for_any_more_are_forgotten),
-        cmocka_unit_test(T16_members_heed_the_next_label_key_after_a_rest),
-        cmocka_unit_test(T16_a_namespace_may_ask_for_other_labels_with_time),
+        cmocka_unit_test(T16_rules_of_one_namespace_use_up_no_rule_labels_of_others),
+        cmocka_unit_test(T16_rules_about_all_namespaces_add_no_signatures_to_others),
+        cmocka_unit_test(T16_labels_that_no_rule_reads_any_more_are_dropped),
+        cmocka_unit_test(T16_a_second_label_key_counts_only_after_a_pause),
+        cmocka_unit_test(T16_a_namespace_may_replace_its_rule_labels_over_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups that are placed together, PodGroups that only their pods declare, bad input. */
+/* PodGroups that are placed together, gangs that only their pods declare, and invalid input. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
@@ -39,8 +39,8 @@ static void S07_a_parent_needs_its_children(void **state)
                         "gang default/pipeline: 1 of 2 child PodGroups exist");
     child(w, "train", "pipeline", 4);
     world_members(w, "train", 0, 4, 1);
-    assert_string_equal(world_state(w, "train"), "Waiting"); /* 4 GPUs needed, 2 there */
-    assert_string_equal(world_filter(w, "prep-0"), "");      /* CPU alone would fit */
+    assert_string_equal(world_state(w, "train"), "Waiting"); /* 4 GPUs needed, 2 exist */
+    assert_string_equal(world_filter(w, "prep-0"), "");      /* the CPU of prep would fit */
     assert_non_null(strstr(w->refusal, "PodGroup default/train"));
     world_node(w, "m", 2);
     assert_string_equal(world_state(w, "pipeline"), "Planned");
@@ -53,7 +53,7 @@ static void S07_a_parent_needs_its_children(void **state)
     assert_string_equal(world_answer(w, prep), "");
     assert_string_equal(world_state(w, "pipeline"), "Scheduled");
     assert_true(world_event(w, "PodGroup/train PodGroupScheduled"));
-    assert_true(world_event(w, "PodGroup/pipeline PodGroupScheduled: 6 of 6"));
+    assert_true(world_event(w, "PodGroup/pipeline PodGroupScheduled: 6 members needed, 6 bound"));
     world_free(w);
 }
 
@@ -71,7 +71,7 @@ static void S07_children_may_come_before_their_parent(void **state)
     world_free(w);
 }
 
-static void C11_parents_in_a_circle_are_said(void **state)
+static void C11_a_circle_of_parents_is_reported(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -80,15 +80,15 @@ static void C11_parents_in_a_circle_are_said(void **state)
     child(w, "b", "a", 1);
     world_members(w, "a", 0, 1, 1);
     assert_string_equal(world_state(w, "a"), "Assembling");
-    assert_non_null(strstr(world_reason(w, "a"), "its own ancestor"));
+    assert_non_null(strstr(world_reason(w, "a"), "leads back to this PodGroup"));
     child(w, "c", "c", 1);
-    assert_non_null(strstr(world_reason(w, "c"), "its own ancestor"));
-    world_group(w, "b", 1); /* mended */
+    assert_non_null(strstr(world_reason(w, "c"), "leads back to this PodGroup"));
+    world_group(w, "b", 1); /* corrected */
     assert_string_equal(world_state(w, "a"), "Planned");
     world_free(w);
 }
 
-static void S07_a_child_that_leaves_while_held_takes_its_members_along(void **state)
+static void S07_a_child_that_leaves_the_gang_ends_the_plan_for_both(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -101,7 +101,7 @@ static void S07_a_child_that_leaves_while_held_takes_its_members_along(void **st
     uint64_t held = world_try(w, "a-0");
     assert_null(world_answer(w, held));
     world_group(w, "b", 1);
-    assert_non_null(world_answer(w, held)); /* the plan was for both */
+    assert_non_null(world_answer(w, held)); /* the plan was for both children */
     assert_string_equal(world_state(w, "a"), "Assembling");
     assert_string_equal(world_state(w, "b"), "Planned");
     assert_true(world_try(w, "b-0"));
@@ -132,7 +132,7 @@ static void a_bundle_is_placed_together(void **state)
     world_free(w);
 }
 
-static void nobody_ties_a_stranger_to_himself(void **state)
+static void a_bundle_cannot_include_a_podgroup_against_its_will(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -143,13 +143,14 @@ static void nobody_ties_a_stranger_to_himself(void **state)
     assert_string_equal(world_state(w, "victim"), "Planned");
     assert_string_equal(
         world_reason(w, "a"),
-        "PodGroup default/a: its gang group names default/victim, which does not name it");
+        "PodGroup default/a: its gang group names PodGroup default/victim, whose gang group does "
+        "not name it");
     world_free(w);
 }
 
-/* ---- declared by pods alone ---- */
+/* ---- gangs that only their pods declare ---- */
 
-static void declaring(struct world *w, const char *name, int min, usec_t created)
+static void declaring_pod(struct world *w, const char *name, int min, usec_t created)
 {
     struct gang_pod_facts *f = world_pod_facts(name, "k", 1);
     f->created = created;
@@ -159,16 +160,16 @@ static void declaring(struct world *w, const char *name, int min, usec_t created
     world_pod_set(w, f);
 }
 
-static void S13_pods_may_declare_their_group(void **state)
+static void S13_pods_may_declare_their_gang(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 4);
-    declaring(w, "k-0", 2, 10);
+    declaring_pod(w, "k-0", 2, 10);
     assert_string_equal(world_reason(w, "k"), "gang default/k: 1 of 2 members exist");
-    declaring(w, "k-1", 2, 11);
+    declaring_pod(w, "k-1", 2, 11);
     assert_string_equal(world_state(w, "k"), "Planned");
-    assert_int_equal(w->n_statuses, 0); /* there is no object to write to */
+    assert_int_equal(w->n_statuses, 0); /* there is no PodGroup to write to */
     world_try(w, "k-0");
     world_try(w, "k-1");
     world_all_bound(w);
@@ -176,25 +177,25 @@ static void S13_pods_may_declare_their_group(void **state)
     world_free(w);
 }
 
-static void S13_the_oldest_pods_word_counts(void **state)
+static void S13_the_declaration_of_the_oldest_pod_counts(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 4);
-    declaring(w, "k-1", 1, 11);
-    declaring(w, "k-0", 3, 10); /* older, though it came later */
+    declaring_pod(w, "k-1", 1, 11);
+    declaring_pod(w, "k-0", 3, 10); /* older, although the watch showed it later */
     assert_string_equal(world_reason(w, "k"), "gang default/k: 2 of 3 members exist");
     world_pod_gone(w, "k-0");
     assert_string_equal(world_state(w, "k"), "Planned");
     world_free(w);
 }
 
-static void S13_an_objects_word_goes_before_the_pods(void **state)
+static void S13_a_podgroup_overrides_the_declaration_of_its_pods(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 4);
-    declaring(w, "k-0", 3, 10);
+    declaring_pod(w, "k-0", 3, 10);
     world_group(w, "k", 1);
     assert_string_equal(world_state(w, "k"), "Planned");
     world_group_gone(w, "k");
@@ -202,9 +203,9 @@ static void S13_an_objects_word_goes_before_the_pods(void **state)
     world_free(w);
 }
 
-/* ---- one class ---- */
+/* ---- one compute class ---- */
 
-static void classed(struct world *w, const char *name, const char *class)
+static void pod_of_class(struct world *w, const char *name, const char *class)
 {
     struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
     f->uniform.key = xstrdup("alibabacloud.com/compute-class");
@@ -212,34 +213,34 @@ static void classed(struct world *w, const char *name, const char *class)
     world_pod_set(w, f);
 }
 
-static void S12_members_of_two_classes_are_refused(void **state)
+static void S12_members_of_two_compute_classes_are_refused(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 4);
     world_group(w, "g", 2);
-    classed(w, "p0", "gpu-hpn");
-    classed(w, "p1", "gpu");
+    pod_of_class(w, "p0", "gpu-hpn");
+    pod_of_class(w, "p1", "gpu");
     assert_string_equal(world_state(w, "g"), "Assembling");
     assert_string_equal(world_reason(w, "g"),
-                        "gang default/g: members must have one alibabacloud.com/compute-class: p0 "
-                        "has gpu-hpn, p1 has gpu");
+                        "gang default/g: all members must have the same value of label "
+                        "alibabacloud.com/compute-class, but p0 has gpu-hpn and p1 has gpu");
     assert_string_equal(world_filter(w, "p0"), "");
     assert_non_null(strstr(w->refusal, "gpu-hpn"));
     world_pod_gone(w, "p1");
-    classed(w, "p2", "gpu-hpn");
+    pod_of_class(w, "p2", "gpu-hpn");
     assert_string_equal(world_state(w, "g"), "Planned");
     world_try(w, "p0");
     world_try(w, "p2");
     world_all_bound(w);
-    classed(w, "p3", "gpu"); /* does not touch those that run */
+    pod_of_class(w, "p3", "gpu"); /* running members are not affected */
     assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
-/* ---- bad links ---- */
+/* ---- invalid links ---- */
 
-static void a_pod_without_a_clear_link_is_refused_alone(void **state)
+static void a_pod_with_an_unclear_link_is_refused_without_harm_to_others(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -256,7 +257,7 @@ static void a_pod_without_a_clear_link_is_refused_alone(void **state)
     world_free(w);
 }
 
-static void W01_a_pod_waits_for_its_group_to_be_made(void **state)
+static void W01_a_pod_waits_until_its_podgroup_is_created(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -271,12 +272,12 @@ static void W01_a_pod_waits_for_its_group_to_be_made(void **state)
     world_group(w, "g", 2);
     world_pod_set(w, world_pod_facts("p", "g", 1));
     world_members(w, "g", 0, 1, 1);
-    assert_true(world_nominated(w, "p@n")); /* it sleeps: woken by its plan */
+    assert_true(world_nominated(w, "p@n")); /* the plan wakes the sleeping pod */
     world_free(w);
 }
 
-/* kube-scheduler has not seen yet that the pod is linked: the call is answered all the same. */
-static void W01_a_call_that_is_behind_the_link_passes(void **state)
+/* kube-scheduler has not seen the link yet. muster answers as if it had. */
+static void W01_a_filter_call_without_the_new_link_passes(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -289,7 +290,7 @@ static void W01_a_call_that_is_behind_the_link_passes(void **state)
     world_free(w);
 }
 
-static void a_pod_that_gets_no_group_is_woken(void **state)
+static void a_pod_that_needs_no_podgroup_after_all_is_woken(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -304,9 +305,9 @@ static void a_pod_that_gets_no_group_is_woken(void **state)
     world_free(w);
 }
 
-/* ---- what stands on pods ---- */
+/* ---- conditions of pods ---- */
 
-static void S07_a_member_that_was_told_of_no_podgroup_is_told_anew(void **state)
+static void S07_the_condition_of_a_member_is_updated_when_its_podgroup_appears(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -319,12 +320,12 @@ static void S07_a_member_that_was_told_of_no_podgroup_is_told_anew(void **state)
     world_pod_set(w, f);
     world_group(w, "g", 3);
     world_wait(w, SECONDS(1));
-    f = world_pod_facts("g-0", "g", 1); /* looked at again, and nothing new */
+    f = world_pod_facts("g-0", "g", 1); /* an update without a change */
     f->unschedulable = true;
     world_pod_set(w, f);
     world_wait(w, SECONDS(5));
     assert_true(world_event(w, "Pod/g-0 Unschedulable: gang default/g: 2 of 3 members exist"));
-    assert_int_equal(w->n_told, 1); /* kube-scheduler has said nothing on the other */
+    assert_int_equal(w->n_told, 1); /* kube-scheduler has not written a condition to g-1 */
     assert_string_equal(w->told[0], "g-0: gang default/g: 2 of 3 members exist");
     world_wait(w, SECONDS(100));
     assert_int_equal(w->n_told, 1);
@@ -333,7 +334,7 @@ static void S07_a_member_that_was_told_of_no_podgroup_is_told_anew(void **state)
 
 /* ---- a minimum that rises ---- */
 
-static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
+static void W01_members_added_by_a_higher_minimum_start_together(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -345,7 +346,7 @@ static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
     assert_string_equal(world_state(w, "g"), "Scheduled");
     world_group(w, "g", 4);
     world_members(w, "g", 2, 4, 1);
-    assert_int_equal(world_try(w, "g-2"), 0); /* there is room for one of two */
+    assert_int_equal(world_try(w, "g-2"), 0); /* there is room for one of the two */
     assert_string_equal(world_state(w, "g"), "Recovering");
     assert_string_equal(world_reason(w, "g"),
                         "gang default/g: 4 members needed, room for 3 (1 short of nvidia.com/gpu)");
@@ -353,15 +354,15 @@ static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
     world_try_members(w, "g", 2, 4);
     world_all_bound(w);
     assert_string_equal(world_state(w, "g"), "Scheduled");
-    world_pod_gone(w, "g-3"); /* it had all that: a replacement passes singly */
+    world_pod_gone(w, "g-3"); /* its minimum was met: a replacement is scheduled alone */
     world_members(w, "g", 4, 5, 1);
     assert_true(world_try(w, "g-4") != 0);
     world_free(w);
 }
 
-/* ---- too many ---- */
+/* ---- bounds ---- */
 
-static void S07_a_family_that_is_too_large_starts_no_part(void **state)
+static void S07_no_part_of_a_family_beyond_the_bound_starts(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -380,7 +381,7 @@ static void S07_a_family_that_is_too_large_starts_no_part(void **state)
     world_free(w);
 }
 
-static void C06_a_commit_of_another_gang_is_not_undone(void **state)
+static void C06_a_failed_commit_does_not_evict_members_of_another_commit(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -393,19 +394,19 @@ static void C06_a_commit_of_another_gang_is_not_undone(void **state)
     f->controlled = true;
     world_pod_set(w, f);
     world_try(w, "old");
-    world_all_bound(w); /* commit 1 of its own gang */
+    world_all_bound(w); /* commit 1 of gang "a" */
     child(w, "a", "p", 1);
     child(w, "b", "p", 2);
     world_group(w, "p", 2);
     world_members(w, "b", 0, 2, 1);
-    world_try_members(w, "b", 0, 2); /* commit 1 of the new gang */
+    world_try_members(w, "b", 0, 2); /* commit 1 of gang "p" */
     world_result(w, "b-0", "n", OUTCOME_OK);
     world_result(w, "b-1", "n", OUTCOME_REFUSED);
     assert_false(world_evicted(w, "old"));
     world_free(w);
 }
 
-static void C11_a_refused_gang_is_told_by_an_event_once(void **state)
+static void C11_a_refused_podgroup_gets_one_event(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -417,9 +418,9 @@ static void C11_a_refused_gang_is_told_by_an_event_once(void **state)
     world_free(w);
 }
 
-/* ---- many ---- */
+/* ---- many PodGroups ---- */
 
-static void ten_thousand_groups_cost_no_square(void **state)
+static void ten_thousand_podgroups_cost_no_quadratic_time(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), false);
@@ -430,7 +431,7 @@ static void ten_thousand_groups_cost_no_square(void **state)
         char name[16];
         snprintf(name, sizeof name, "g%d", i);
         struct gang_group_facts *f = world_group_facts(name, 1);
-        if (i % 2) /* all of one parent, which refuses so many */
+        if (i % 2) /* children of one parent, more than the bound */
             f->parent = xstrdup("g0");
         events[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
         struct gang_pod_facts *p = world_pod_facts(name, name, 1);
@@ -441,7 +442,7 @@ static void ten_thousand_groups_cost_no_square(void **state)
     free(events);
     assert_non_null(strstr(world_reason(w, "g1"), "PodGroups; muster takes at most 256"));
     world_node(w, "n", 8);
-    assert_int_equal(world_reserved(w, "n", GPU), 8); /* the others are not disturbed */
+    assert_int_equal(world_reserved(w, "n", GPU), 8); /* the others are planned */
     world_free(w);
 }
 
@@ -450,24 +451,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(S07_a_parent_needs_its_children),
         cmocka_unit_test(S07_children_may_come_before_their_parent),
-        cmocka_unit_test(C11_parents_in_a_circle_are_said),
-        cmocka_unit_test(S07_a_child_that_leaves_while_held_takes_its_members_along),
+        cmocka_unit_test(C11_a_circle_of_parents_is_reported),
+        cmocka_unit_test(S07_a_child_that_leaves_the_gang_ends_the_plan_for_both),
         cmocka_unit_test(a_bundle_is_placed_together),
-        cmocka_unit_test(nobody_ties_a_stranger_to_himself),
-        cmocka_unit_test(S13_pods_may_declare_their_group),
-        cmocka_unit_test(S13_the_oldest_pods_word_counts),
-        cmocka_unit_test(S13_an_objects_word_goes_before_the_pods),
-        cmocka_unit_test(S12_members_of_two_classes_are_refused),
-        cmocka_unit_test(a_pod_without_a_clear_link_is_refused_alone),
-        cmocka_unit_test(W01_a_pod_waits_for_its_group_to_be_made),
-        cmocka_unit_test(W01_a_call_that_is_behind_the_link_passes),
-        cmocka_unit_test(a_pod_that_gets_no_group_is_woken),
-        cmocka_unit_test(S07_a_member_that_was_told_of_no_podgroup_is_told_anew),
-        cmocka_unit_test(W01_those_that_a_scale_up_asks_for_start_together),
-        cmocka_unit_test(S07_a_family_that_is_too_large_starts_no_part),
-        cmocka_unit_test(C06_a_commit_of_another_gang_is_not_undone),
-        cmocka_unit_test(C11_a_refused_gang_is_told_by_an_event_once),
-        cmocka_unit_test(ten_thousand_groups_cost_no_square),
+        cmocka_unit_test(a_bundle_cannot_include_a_podgroup_against_its_will),
+        cmocka_unit_test(S13_pods_may_declare_their_gang),
+        cmocka_unit_test(S13_the_declaration_of_the_oldest_pod_counts),
+        cmocka_unit_test(S13_a_podgroup_overrides_the_declaration_of_its_pods),
+        cmocka_unit_test(S12_members_of_two_compute_classes_are_refused),
+        cmocka_unit_test(a_pod_with_an_unclear_link_is_refused_without_harm_to_others),
+        cmocka_unit_test(W01_a_pod_waits_until_its_podgroup_is_created),
+        cmocka_unit_test(W01_a_filter_call_without_the_new_link_passes),
+        cmocka_unit_test(a_pod_that_needs_no_podgroup_after_all_is_woken),
+        cmocka_unit_test(S07_the_condition_of_a_member_is_updated_when_its_podgroup_appears),
+        cmocka_unit_test(W01_members_added_by_a_higher_minimum_start_together),
+        cmocka_unit_test(S07_no_part_of_a_family_beyond_the_bound_starts),
+        cmocka_unit_test(C06_a_failed_commit_does_not_evict_members_of_another_commit),
+        cmocka_unit_test(C11_a_refused_podgroup_gets_one_event),
+        cmocka_unit_test(ten_thousand_podgroups_cost_no_quadratic_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

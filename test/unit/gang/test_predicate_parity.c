@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane and its licence, where pictures are old, differences many, and pods on their
- * way. */
+/* Predicate parity and the express lane: watches that are behind, many differences, and pods on
+ * their way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void look(struct world *w, const char *names)
     world_filter_facts(w, world_pod_facts("g-0", "g", 1), names);
 }
 
-/* Twice, as far apart as a difference must stand; both count. */
+/* Two checks, as far apart as a difference must last; both count. */
 static void look_twice(struct world *w, const char *names)
 {
     look(w, names);
@@ -19,14 +19,14 @@ static void look_twice(struct world *w, const char *names)
     look(w, names);
 }
 
-/* ---- pictures that are old ---- */
+/* ---- watches that are behind ---- */
 
-static void an_old_picture_is_compared_with_nothing(void **state)
+static void parity_is_not_checked_while_a_watch_is_behind(void **state)
 {
     (void)state;
     for (enum gang_watch of = 0; of < GANG_WATCHES; of++) {
         struct world *w = world_checked();
-        world_watch(w, of, true); /* "b" was deleted since, or somebody else is there */
+        world_watch(w, of, true); /* "b" may be deleted or full by now */
         for (int i = 0; i < 5; i++, world_wait(w, SECONDS(2)))
             look(w, "a");
         assert_true(world_lane_is_open(w));
@@ -34,7 +34,7 @@ static void an_old_picture_is_compared_with_nothing(void **state)
     }
 }
 
-static void the_scheduler_has_time_to_catch_up_too(void **state)
+static void parity_is_not_checked_until_kube_scheduler_may_have_caught_up(void **state)
 {
     (void)state;
     static const int outages[] = {1, 20, 500}, until[] = {3, 41, 61};
@@ -44,7 +44,7 @@ static void the_scheduler_has_time_to_catch_up_too(void **state)
         world_wait(w, SECONDS(outages[i]));
         world_watch(w, GANG_WATCH_PODS, false);
         world_wait(w, SECONDS(until[i]) - 1);
-        look_twice(w, "a"); /* the first of them says nothing */
+        look_twice(w, "a"); /* the first of the two does not count */
         assert_true(world_lane_is_open(w));
         world_wait(w, SECONDS(1));
         look(w, "a");
@@ -55,8 +55,8 @@ static void the_scheduler_has_time_to_catch_up_too(void **state)
 
 /* ---- differences ---- */
 
-/* 80 nodes, of which kube-scheduler offers ten to anybody. */
-static void half_a_rule(struct world *w, const char *pod, int gpus)
+/* Filter for a pod, on 80 nodes. kube-scheduler offers only ten of them. */
+static void filter_on_ten_nodes(struct world *w, const char *pod, int gpus)
 {
     struct gang_pod_facts *f = world_pod_facts(pod, "g", gpus);
     cleanup_buf struct buf names = BUF_INIT;
@@ -78,23 +78,23 @@ static void many_differences_do_not_hide_each_other(void **state)
     world_pod(w, "g-1", "g", 1);
     world_pod(w, "g-2", "g", 2);
     world_wait(w, SECONDS(2));
-    half_a_rule(w, "g-1", 1);
-    half_a_rule(w, "g-2", 2);
+    filter_on_ten_nodes(w, "g-1", 1);
+    filter_on_ten_nodes(w, "g-2", 2);
     world_wait(w, SECONDS(2));
     assert_true(world_lane_is_open(w));
-    half_a_rule(w, "g-1", 1);
+    filter_on_ten_nodes(w, "g-1", 1);
     assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
-static void suspects_of_long_ago_make_place(void **state)
+static void old_suspects_make_room_for_new_ones(void **state)
 {
     (void)state;
     struct world *w = world_express();
     world_node(w, "a", 100);
     world_node(w, "b", 100);
     world_group(w, "g", 99);
-    for (int i = 1; i <= 70; i++) { /* signatures that nobody asks about again */
+    for (int i = 1; i <= 70; i++) { /* signatures without a second filter call */
         char name[8];
         snprintf(name, sizeof name, "g-%d", i);
         world_pod(w, name, "g", i);
@@ -116,25 +116,25 @@ static void suspects_of_long_ago_make_place(void **state)
     world_free(w);
 }
 
-/* A suspect of a node that has other amounts since is none of what it is now. */
-static void amounts_that_changed_begin_anew(void **state)
+/* A suspect does not count when the free room of its node has changed since. */
+static void a_suspect_is_dropped_when_its_nodes_room_changes(void **state)
 {
     (void)state;
     struct world *w = world_checked();
     world_node(w, "c", 0);
     world_wait(w, SECONDS(2));
-    look(w, "a b c"); /* kube-scheduler has heard of its GPUs already */
+    look(w, "a b c"); /* kube-scheduler already sees its GPUs */
     world_node(w, "c", 2);
     world_wait(w, SECONDS(100));
     world_node(w, "c", 0);
     world_wait(w, SECONDS(2));
-    look(w, "a b c"); /* and has not yet that they are gone again */
+    look(w, "a b c"); /* and does not see yet that they are gone again */
     assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
-/* Other extenders and plugins may filter there, and nobody has said that they do not. */
-static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **state)
+/* Without the lane, other extenders and plugins may also filter nodes. */
+static void without_the_lane_a_difference_is_counted_without_a_warning(void **state)
 {
     (void)state;
     for (int express = 0; express < 2; express++) {
@@ -157,9 +157,9 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
     }
 }
 
-/* ---- whose lane a difference closes ---- */
+/* ---- for which namespaces a difference closes the lane ---- */
 
-/* A pod of a namespace, of nothing else. */
+/* An ordinary pod of the namespace. */
 static struct gang_pod_facts *pod_in(const char *ns, const char *name)
 {
     struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
@@ -174,12 +174,12 @@ static void differ_in(struct world *w, const char *ns, const char *name)
     for (int i = 0; i < 2; i++) {
         world_wait(w, SECONDS(2));
         world_filter_facts(w, pod_in(ns, name), "a");
-        world_wait(w, SECONDS(61)); /* it is not on its way any more */
+        world_wait(w, SECONDS(61)); /* the pod is no longer on its way */
     }
 }
 
-/* With places on nodes of its own; true: the first member is enough. */
-static bool takes_the_lane(struct world *w, const char *gang)
+/* A new gang with room on a node of its own; true: it is bound with its first member. */
+static bool uses_the_lane(struct world *w, const char *gang)
 {
     cleanup_free char *node = xasprintf("of-%s", gang), *first = xasprintf("%s-0", gang);
     size_t before = w->n_bindings;
@@ -210,7 +210,7 @@ static size_t closed(const struct world *w)
     return stats.express_closed;
 }
 
-static void T16_a_difference_closes_the_lane_for_its_namespace_alone(void **state)
+static void T16_a_difference_closes_the_lane_only_for_its_namespace(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -219,7 +219,7 @@ static void T16_a_difference_closes_the_lane_for_its_namespace_alone(void **stat
     world_pod_gone(w, "g-0");
     world_node(w, "a", 0);
     world_node(w, "b", 0);
-    assert_true(takes_the_lane(w, "h"));
+    assert_true(uses_the_lane(w, "h"));
     world_free(w);
     w = world_checked();
     differ_in(w, "default", "d");
@@ -227,7 +227,7 @@ static void T16_a_difference_closes_the_lane_for_its_namespace_alone(void **stat
     world_pod_gone(w, "d");
     world_node(w, "a", 0);
     world_node(w, "b", 0);
-    assert_false(takes_the_lane(w, "h"));
+    assert_false(uses_the_lane(w, "h"));
     world_free(w);
 }
 
@@ -242,12 +242,12 @@ static void T16_differences_in_three_namespaces_close_the_lane_for_all(void **st
         assert_int_equal(closed(w), n);
         world_node(w, "a", 0);
         world_node(w, "b", 0);
-        assert_int_equal(takes_the_lane(w, "h"), n == 2);
+        assert_int_equal(uses_the_lane(w, "h"), n == 2);
         world_free(w);
     }
 }
 
-/* Of a signature of its own, in a gang that waits. */
+/* A pod of a waiting gang, with a signature of its own. */
 static struct gang_pod_facts *waiting_in(const char *ns, int number)
 {
     cleanup_free char *name = xasprintf("p-%d", number);
@@ -259,7 +259,7 @@ static struct gang_pod_facts *waiting_in(const char *ns, int number)
     return f;
 }
 
-/* The table of those that wait for their second look is full, of one namespace's. */
+/* The table of suspects is full of the suspects of one namespace. */
 static void T16_suspects_of_one_namespace_do_not_hide_those_of_others(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void T16_suspects_of_one_namespace_do_not_hide_those_of_others(void **sta
         world_pod_set(w, waiting_in("evil", i));
     world_pod_set(w, waiting_in("default", 99));
     world_wait(w, SECONDS(2));
-    for (int i = 0; i < 20; i++) /* its own kinds of pods, each with many differences */
+    for (int i = 0; i < 20; i++) /* each signature has many differences */
         world_filter_facts(w, waiting_in("evil", i), "unknown");
     world_filter_facts(w, waiting_in("default", 99), "unknown");
     world_wait(w, SECONDS(1));
@@ -283,8 +283,8 @@ static void T16_suspects_of_one_namespace_do_not_hide_those_of_others(void **sta
     world_free(w);
 }
 
-/* Who asks all the time leaves looks to others. */
-static void T16_looks_are_left_to_other_namespaces(void **state)
+/* A namespace with many filter calls leaves checks to others. */
+static void T16_each_namespace_gets_its_share_of_checks(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -302,7 +302,7 @@ static void T16_looks_are_left_to_other_namespaces(void **state)
 
 /* ---- pods on their way ---- */
 
-static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
+static void a_filter_call_during_an_express_binding_hides_no_difference(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -311,7 +311,8 @@ static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
     world_try(w, "h-0");
     assert_int_equal(w->n_bindings, 2);
     const char *node = world_binding(w, "h-1@a") ? "a" : "b";
-    assert_string_equal(world_filter(w, "h-1"), node); /* assume fails: no bind call comes */
+    assert_string_equal(world_filter(w, "h-1"),
+                        node); /* kube-scheduler's assume fails: no bind call comes */
     world_all_bound(w);
     assert_string_equal(world_filter(w, "h-1"), node);
     world_pod_seen(w, "h-0", "h", 1, world_binding(w, "h-0@a") ? "a" : "b", PHASE_RUNNING);
@@ -330,9 +331,9 @@ static void a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer(void **sta
         struct gang_pod_facts *f = world_pod_facts("o", NULL, 2);
         f->has_pvc = volumes;
         world_pod_set(w, f);
-        world_filter(w, "o"); /* assumed on "b", and in PreBind there */
+        world_filter(w, "o"); /* kube-scheduler assumes it on "b" and runs PreBind */
         world_pod(w, "p", NULL, 1);
-        world_filter(w, "p"); /* came later, and is over sooner */
+        world_filter(w, "p"); /* on its way later, but for a shorter time */
         world_wait(w, SECONDS(61));
         look_twice(w, "a");
         assert_int_equal(world_lane_is_open(w), volumes);
@@ -355,7 +356,7 @@ static struct gang_pod_facts *web(const char *name)
     return of_app(name, "web");
 }
 
-/* It keeps pods of the app out of its zone. */
+/* A pod that keeps the pods of an app out of its zone. */
 static struct gang_pod_facts *wide_anti_affinity(const char *name, const char *app)
 {
     struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
@@ -363,18 +364,13 @@ static struct gang_pod_facts *wide_anti_affinity(const char *name, const char *a
     f->n_wide_anti_affinity = 1;
     struct gang_selector *s = &f->wide_anti_affinity[0];
     s->all_namespaces = true;
-    s->term.items = xcalloc(1, sizeof *s->term.items);
-    s->term.n = 1;
-    struct gang_requirement *r = &s->term.items[0];
-    r->key = xstrdup("app");
-    r->op = MATCH_IN;
-    r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = xstrdup(app);
+    world_term_in(&s->term, "app", app);
     return f;
 }
 
-/* It passes filter, and what comes of that differs: whether "h" then goes the lane. */
-static void lane_beside_a_shunning_pod(void (*then)(struct world *), bool open)
+/* Such a pod passes filter, and then one of several things happens. open: the gang "h" may still
+ * use the lane. */
+static void check_lane_beside_wide_anti_affinity(void (*then)(struct world *), bool open)
 {
     struct world *w = world_checked();
     world_pod_set(w, wide_anti_affinity("o", "web"));
@@ -389,12 +385,12 @@ static void lane_beside_a_shunning_pod(void (*then)(struct world *), bool open)
     world_free(w);
 }
 
-static void nothing_yet(struct world *w)
+static void do_nothing(struct world *w)
 {
     (void)w;
 }
 
-static void its_bind_is_refused(struct world *w)
+static void let_its_bind_be_refused(struct world *w)
 {
     world_node(w, "full", 1);
     world_filter_on(w, "o", "full", NULL);
@@ -402,38 +398,39 @@ static void its_bind_is_refused(struct world *w)
     world_bind(w, "o", "full");
 }
 
-static void a_minute_goes_by(struct world *w)
+static void wait_a_minute(struct world *w)
 {
     world_wait(w, SECONDS(60));
 }
 
-static void it_comes_to_bind(struct world *w)
+static void bring_it_to_bind(struct world *w)
 {
     world_node(w, "z", 1);
     world_filter_on(w, "o", "z", NULL);
     world_bind(w, "o", "z");
 }
 
-static void it_comes_to_bind_late(struct world *w)
+static void bring_it_to_bind_late(struct world *w)
 {
     world_node(w, "z", 1);
     world_filter_on(w, "o", "z", NULL);
-    a_minute_goes_by(w);
+    wait_a_minute(w);
     world_bind(w, "o", "z");
 }
 
-static void a_shunning_pod_matters_while_it_is_on_its_way(void **state)
+static void a_pod_with_wide_anti_affinity_counts_while_it_is_on_its_way(void **state)
 {
     (void)state;
-    lane_beside_a_shunning_pod(nothing_yet, false);
-    lane_beside_a_shunning_pod(it_comes_to_bind, false);
-    lane_beside_a_shunning_pod(it_comes_to_bind_late, true);
-    lane_beside_a_shunning_pod(its_bind_is_refused, true);
-    lane_beside_a_shunning_pod(a_minute_goes_by, true);
+    check_lane_beside_wide_anti_affinity(do_nothing, false);
+    check_lane_beside_wide_anti_affinity(bring_it_to_bind, false);
+    check_lane_beside_wide_anti_affinity(bring_it_to_bind_late, true);
+    check_lane_beside_wide_anti_affinity(let_its_bind_be_refused, true);
+    check_lane_beside_wide_anti_affinity(wait_a_minute, true);
 }
 
-/* A member that was looked at is kept away by those that come later all the same. */
-static void who_shuns_a_member_later_matters_too(void **state)
+/* A member that has been checked is checked again when another pod with wide anti-affinity comes.
+ */
+static void wide_anti_affinity_of_a_later_pod_counts_too(void **state)
 {
     (void)state;
     for (int later = 0; later < 2; later++) {
@@ -444,7 +441,7 @@ static void who_shuns_a_member_later_matters_too(void **state)
         world_group(w, "h", 2);
         world_pod_set(w, of_app("h-0", "db"));
         world_pod_set(w, web("h-1"));
-        world_try(w, "h-0"); /* kept away by nobody, its sibling is by "o" */
+        world_try(w, "h-0"); /* no rule excludes it, but "o" excludes its sibling */
         assert_int_equal(w->n_bindings, 0);
         world_pod_set(w, wide_anti_affinity("p", "db"));
         if (later)
@@ -456,7 +453,7 @@ static void who_shuns_a_member_later_matters_too(void **state)
     }
 }
 
-static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **state)
+static void with_complete_lists_configured_a_long_list_is_evidence(void **state)
 {
     (void)state;
     for (int whole = 0; whole < 2; whole++) {
@@ -470,7 +467,7 @@ static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **sta
         world_group(w, "g", 1);
         world_pod(w, "g-0", "g", 1);
         for (int i = 0; i < 110; i++)
-            buf_printf(&names, "%ss%d", i ? " " : "", i); /* with no room, or not known here */
+            buf_printf(&names, "%ss%d", i ? " " : "", i); /* unknown nodes */
         world_filter_on(w, "g-0", buf_str(&names), NULL);
         assert_int_equal(world_nominated(w, "g-0@a"), !whole);
         assert_string_equal(world_state(w, "g"), whole ? "Waiting" : "Planned");
@@ -481,21 +478,21 @@ static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_old_picture_is_compared_with_nothing),
-        cmocka_unit_test(the_scheduler_has_time_to_catch_up_too),
+        cmocka_unit_test(parity_is_not_checked_while_a_watch_is_behind),
+        cmocka_unit_test(parity_is_not_checked_until_kube_scheduler_may_have_caught_up),
         cmocka_unit_test(many_differences_do_not_hide_each_other),
-        cmocka_unit_test(suspects_of_long_ago_make_place),
-        cmocka_unit_test(amounts_that_changed_begin_anew),
-        cmocka_unit_test(without_the_lane_a_difference_is_counted_and_warns_nobody),
-        cmocka_unit_test(T16_a_difference_closes_the_lane_for_its_namespace_alone),
+        cmocka_unit_test(old_suspects_make_room_for_new_ones),
+        cmocka_unit_test(a_suspect_is_dropped_when_its_nodes_room_changes),
+        cmocka_unit_test(without_the_lane_a_difference_is_counted_without_a_warning),
+        cmocka_unit_test(T16_a_difference_closes_the_lane_only_for_its_namespace),
         cmocka_unit_test(T16_differences_in_three_namespaces_close_the_lane_for_all),
         cmocka_unit_test(T16_suspects_of_one_namespace_do_not_hide_those_of_others),
-        cmocka_unit_test(T16_looks_are_left_to_other_namespaces),
-        cmocka_unit_test(a_sibling_that_crosses_its_own_binding_hides_nothing),
+        cmocka_unit_test(T16_each_namespace_gets_its_share_of_checks),
+        cmocka_unit_test(a_filter_call_during_an_express_binding_hides_no_difference),
         cmocka_unit_test(a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer),
-        cmocka_unit_test(a_shunning_pod_matters_while_it_is_on_its_way),
-        cmocka_unit_test(who_shuns_a_member_later_matters_too),
-        cmocka_unit_test(with_whole_lists_configured_a_long_one_is_evidence_of_all),
+        cmocka_unit_test(a_pod_with_wide_anti_affinity_counts_while_it_is_on_its_way),
+        cmocka_unit_test(wide_anti_affinity_of_a_later_pod_counts_too),
+        cmocka_unit_test(with_complete_lists_configured_a_long_list_is_evidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model check, rule by rule: kube-scheduler's whole lists beside what the rules here say. */
+/* Predicate parity, rule by rule: kube-scheduler's complete lists against muster's predicates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static struct gang_pod_facts *beyond(const char *name)
     return f;
 }
 
-static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
+static void a_difference_found_in_two_checks_closes_the_lane(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -44,12 +44,12 @@ static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
     assert_non_null(strstr(gang_core_parity_difference(w->core), "does not offer node b"));
     assert_true(world_event(w, "PredicateMismatch"));
-    look(w, "a"); /* the same, once */
+    look(w, "a"); /* the same difference counts once */
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
     world_free(w);
 }
 
-static void the_lane_stays_closed(void **state)
+static void a_closed_lane_stays_closed(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -66,8 +66,9 @@ static void the_lane_stays_closed(void **state)
     world_free(w);
 }
 
-/* What was bound unasked may be news to kube-scheduler for a while; then it alone judges. */
-static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **state)
+/* kube-scheduler may not know of express Bindings for a while. After that, muster leaves the rule
+ * to it. */
+static void some_time_after_the_lane_closed_bind_no_longer_checks_host_ports(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -91,7 +92,7 @@ static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **sta
     world_free(w);
 }
 
-static void a_node_offered_against_the_rules_is_a_difference(void **state)
+static void an_offered_node_that_fails_a_predicate_is_a_difference(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -109,20 +110,20 @@ static void a_node_offered_against_the_rules_is_a_difference(void **state)
     world_free(w);
 }
 
-static void a_difference_that_passes_is_none(void **state)
+static void a_difference_that_disappears_does_not_count(void **state)
 {
     (void)state;
     struct world *w = world_checked();
     look(w, "a");
     world_wait(w, SECONDS(2));
-    look(w, "a b"); /* it is offered again: the scheduler was behind */
+    look(w, "a b"); /* offered again: kube-scheduler was behind */
     world_wait(w, SECONDS(2));
     look(w, "a");
     assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
-static void a_difference_about_a_node_that_changes_is_none(void **state)
+static void a_difference_about_a_node_that_changed_does_not_count(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -135,14 +136,14 @@ static void a_difference_about_a_node_that_changes_is_none(void **state)
     assert_true(world_lane_is_open(w));
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_true(world_lane_is_open(w)); /* the first look of a new state */
+    assert_true(world_lane_is_open(w)); /* the first check after the change */
     world_wait(w, SECONDS(2));
     look(w, "a");
     assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
-static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
+static void a_node_missing_from_a_sample_is_not_a_difference(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -170,7 +171,7 @@ static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
     }
 }
 
-static void the_call_for_its_nomination_says_nothing(void **state)
+static void a_call_for_a_nomination_is_not_compared(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -184,7 +185,7 @@ static void the_call_for_its_nomination_says_nothing(void **state)
     world_free(w);
 }
 
-static void pods_with_constraints_that_are_not_modelled_say_nothing(void **state)
+static void pods_with_unmodelled_constraints_are_not_compared(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -197,24 +198,25 @@ static void pods_with_constraints_that_are_not_modelled_say_nothing(void **state
     world_free(w);
 }
 
-static void a_pod_that_the_scheduler_has_otherwise_says_nothing(void **state)
+static void a_pod_that_kube_scheduler_sees_in_another_version_is_not_compared(void **state)
 {
     (void)state;
     struct world *w = world_checked();
     for (int i = 0; i < 3; i++) {
-        world_filter_facts(w, world_pod_facts("g-0", "g", 2), "a"); /* it asks for more there */
+        world_filter_facts(w, world_pod_facts("g-0", "g", 2),
+                           "a"); /* kube-scheduler's version requests more */
         world_wait(w, SECONDS(2));
     }
     assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
-static void room_that_may_be_taken_already_is_no_difference(void **state)
+static void room_that_a_pod_on_its_way_may_take_is_not_a_difference(void **state)
 {
     (void)state;
     struct world *w = world_checked();
     world_pod(w, "o", NULL, 2);
-    world_filter(w, "o"); /* assumed on "b", for all muster knows, until it is at bind */
+    world_filter(w, "o"); /* kube-scheduler may assume it on "b" */
     for (int i = 0; i < 3; i++) {
         look(w, "a");
         world_wait(w, SECONDS(2));
@@ -223,7 +225,7 @@ static void room_that_may_be_taken_already_is_no_difference(void **state)
     uint64_t call = world_bind(w, "o", "b");
     world_result(w, "o", "b", OUTCOME_OK);
     assert_string_equal(world_answer(w, call), "");
-    for (int i = 0; i < 3; i++) { /* full, and both know it */
+    for (int i = 0; i < 3; i++) { /* full, for muster and for kube-scheduler */
         look(w, "a");
         world_wait(w, SECONDS(2));
     }
@@ -231,7 +233,7 @@ static void room_that_may_be_taken_already_is_no_difference(void **state)
     world_free(w);
 }
 
-static void a_node_with_a_nominated_pod_is_no_difference(void **state)
+static void a_node_with_a_nominated_pod_is_not_a_difference(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -246,13 +248,13 @@ static void a_node_with_a_nominated_pod_is_no_difference(void **state)
     world_free(w);
 }
 
-static void looks_are_paid_for_by_time(void **state)
+static void the_number_of_checks_per_second_is_limited(void **state)
 {
     (void)state;
     struct world *w = world_checked();
     struct gang_stats before, after;
     gang_core_stats(w->core, &before);
-    for (int i = 0; i < 60000; i++) /* two nodes each, in one moment */
+    for (int i = 0; i < 60000; i++) /* two nodes each, without a pause */
         world_filter(w, "g-0");
     gang_core_stats(w->core, &after);
     assert_true(after.predicate_checks - before.predicate_checks >= 49000);
@@ -266,18 +268,6 @@ static void looks_are_paid_for_by_time(void **state)
 
 /* ---- each rule ---- */
 
-/* "app" in (web), as a selector of pods of the pod's own namespace. */
-static void select_web(struct gang_term *term)
-{
-    term->items = xcalloc(1, sizeof *term->items);
-    term->n = 1;
-    struct gang_requirement *r = &term->items[0];
-    r->key = xstrdup("app");
-    r->op = MATCH_IN;
-    r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = xstrdup("web");
-}
-
 static struct gang_pod_facts *web(struct gang_pod_facts *f)
 {
     gang_kvs_add(&f->labels, "app", "web");
@@ -289,7 +279,7 @@ static struct gang_pod_facts *spread(struct gang_pod_facts *f)
     f->spreads = xcalloc(1, sizeof *f->spreads);
     f->n_spreads = 1;
     f->spreads[0].max_skew = 1;
-    select_web(&f->spreads[0].selector.term);
+    world_term_in(&f->spreads[0].selector.term, "app", "web");
     return web(f);
 }
 
@@ -297,7 +287,7 @@ static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f)
 {
     f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
     f->n_anti_affinity = 1;
-    select_web(&f->anti_affinity[0].term);
+    world_term_in(&f->anti_affinity[0].term, "app", "web");
     return f;
 }
 
@@ -313,7 +303,7 @@ static struct gang_pod_facts *on(struct gang_pod_facts *f, const char *node)
     return f;
 }
 
-/* What is on "a", what is asked about, and the rule that keeps it off "a". */
+/* A pod on "a", a pod that is filtered, and the rule that excludes "a" for it. */
 static const struct rule_case {
     struct gang_pod_facts *(*there)(struct gang_pod_facts *);
     struct gang_pod_facts *(*asked)(struct gang_pod_facts *);
@@ -324,7 +314,7 @@ static const struct rule_case {
     {plain, plain, PREDICATE_NONE},
 };
 
-/* The hosts "a" and "b", and a member of a gang that never comes together. */
+/* The hosts "a" and "b", and a member of a gang that stays incomplete. */
 static struct world *world_of_rule(const struct rule_case *c)
 {
     struct world *w = world_express();
@@ -352,7 +342,7 @@ static void P03_each_rule_between_pods_is_compared(void **state)
         const struct rule_case *c = &rule_cases[i];
         bool none = c->predicate == PREDICATE_NONE;
         struct world *w = world_of_rule(c);
-        look_twice(w, c, none ? "a b" : "b"); /* as the rule says */
+        look_twice(w, c, none ? "a b" : "b"); /* as the rule requires */
         assert_true(world_lane_is_open(w));
         look_twice(w, c, none ? "b" : "a b");
         assert_int_equal(mismatches(w, c->predicate), 1);
@@ -364,8 +354,9 @@ static void P03_each_rule_between_pods_is_compared(void **state)
     }
 }
 
-/* Who is elsewhere matters too: while a Binding is under way anywhere it is not known who is. */
-static void a_spread_says_nothing_while_a_binding_is_under_way(void **state)
+/* A spread counts pods on all nodes, so it cannot be checked while a Binding is under way anywhere.
+ */
+static void a_spread_is_not_compared_while_a_binding_is_under_way(void **state)
 {
     (void)state;
     static const struct rule_case *const c = &rule_cases[3];
@@ -381,15 +372,15 @@ static void a_spread_says_nothing_while_a_binding_is_under_way(void **state)
     assert_string_equal(world_answer(w, call), "");
     world_pod_set(w, on(web(world_pod_facts("o", NULL, 0)), "b"));
     world_wait(w, SECONDS(2));
-    look_twice(w, c, "a b"); /* now there is one on each */
+    look_twice(w, c, "a b"); /* now each node has one pod */
     assert_true(world_lane_is_open(w));
     look_twice(w, c, "b");
     assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
-/* Nobody else counts on a node that the pod itself is nominated to. */
-static void the_node_of_its_own_nomination_is_compared(void **state)
+/* The pod's own nomination takes no room from it. */
+static void the_node_of_a_pods_own_nomination_is_compared(void **state)
 {
     (void)state;
     struct world *w = world_checked();
@@ -409,22 +400,22 @@ static void the_node_of_its_own_nomination_is_compared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_difference_that_stands_a_second_look_closes_the_lane),
-        cmocka_unit_test(the_lane_stays_closed),
-        cmocka_unit_test(after_the_lane_closed_ports_are_the_schedulers_own_matter),
-        cmocka_unit_test(a_node_offered_against_the_rules_is_a_difference),
-        cmocka_unit_test(a_difference_that_passes_is_none),
-        cmocka_unit_test(a_difference_about_a_node_that_changes_is_none),
-        cmocka_unit_test(a_sample_says_nothing_of_nodes_that_are_not_in_it),
-        cmocka_unit_test(the_call_for_its_nomination_says_nothing),
-        cmocka_unit_test(pods_with_constraints_that_are_not_modelled_say_nothing),
-        cmocka_unit_test(a_pod_that_the_scheduler_has_otherwise_says_nothing),
-        cmocka_unit_test(room_that_may_be_taken_already_is_no_difference),
-        cmocka_unit_test(a_node_with_a_nominated_pod_is_no_difference),
-        cmocka_unit_test(looks_are_paid_for_by_time),
+        cmocka_unit_test(a_difference_found_in_two_checks_closes_the_lane),
+        cmocka_unit_test(a_closed_lane_stays_closed),
+        cmocka_unit_test(some_time_after_the_lane_closed_bind_no_longer_checks_host_ports),
+        cmocka_unit_test(an_offered_node_that_fails_a_predicate_is_a_difference),
+        cmocka_unit_test(a_difference_that_disappears_does_not_count),
+        cmocka_unit_test(a_difference_about_a_node_that_changed_does_not_count),
+        cmocka_unit_test(a_node_missing_from_a_sample_is_not_a_difference),
+        cmocka_unit_test(a_call_for_a_nomination_is_not_compared),
+        cmocka_unit_test(pods_with_unmodelled_constraints_are_not_compared),
+        cmocka_unit_test(a_pod_that_kube_scheduler_sees_in_another_version_is_not_compared),
+        cmocka_unit_test(room_that_a_pod_on_its_way_may_take_is_not_a_difference),
+        cmocka_unit_test(a_node_with_a_nominated_pod_is_not_a_difference),
+        cmocka_unit_test(the_number_of_checks_per_second_is_limited),
         cmocka_unit_test(P03_each_rule_between_pods_is_compared),
-        cmocka_unit_test(a_spread_says_nothing_while_a_binding_is_under_way),
-        cmocka_unit_test(the_node_of_its_own_nomination_is_compared),
+        cmocka_unit_test(a_spread_is_not_compared_while_a_binding_is_under_way),
+        cmocka_unit_test(the_node_of_a_pods_own_nomination_is_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

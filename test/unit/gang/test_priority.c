@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who goes before whom: priorities that tenants write, and those that admission gives; pods of a
- * higher priority and the room that gangs hold. */
+/* Priorities: those that users write into PodGroups, and those that admission gives to pods. And
+ * pods of a higher priority that need the room of gangs. */
 #include <string.h>
 
 #include "gang/bounds.h"
@@ -20,7 +20,7 @@ static struct world *with(struct gang_config config)
 
 struct ask {
     const char *ns, *name;
-    int32_t own; /* of the PodGroup; 0: none */
+    int32_t own; /* the priority of the PodGroup; 0: none */
     int32_t pods;
     usec_t created;
     int size, gpus;
@@ -57,7 +57,7 @@ static void gang(struct world *w, struct ask ask)
         world_pod_set(w, member(&ask, i));
 }
 
-static void T07_a_number_in_a_pod_group_is_worth_what_its_pods_have(void **state)
+static void T07_the_priority_of_its_pods_caps_a_podgroups_priority(void **state)
 {
     (void)state;
     for (int trusted = 0; trusted < 2; trusted++) {
@@ -73,7 +73,7 @@ static void T07_a_number_in_a_pod_group_is_worth_what_its_pods_have(void **state
     }
 }
 
-static void T07_the_class_of_a_pod_group_is_worth_no_more(void **state)
+static void T07_the_priority_of_its_pods_caps_a_podgroups_priority_class(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -93,8 +93,8 @@ static void T07_the_class_of_a_pod_group_is_worth_no_more(void **state)
     world_free(w);
 }
 
-/* One pod of a high priority among many of none does not lift the gang. */
-static void T07_the_lowest_member_counts(void **state)
+/* A single pod of a high priority does not raise the priority of its gang. */
+static void T07_the_lowest_priority_of_the_members_is_the_cap(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -108,15 +108,15 @@ static void T07_the_lowest_member_counts(void **state)
     world_free(w);
 
     w = world_new();
-    gang(w, loud); /* both of 1000 */
+    gang(w, loud); /* both pods have 1000 */
     gang(w, (struct ask){"b", "old", .created = 1, .size = 2, .gpus = 1});
     world_node(w, "n", 2);
     assert_string_equal(world_state(w, "loud"), "Planned");
     world_free(w);
 }
 
-/* A PodGroup may ask for less than its pods have. */
-static void T07_a_lower_number_counts_everywhere(void **state)
+/* A PodGroup may have a lower priority than its pods. */
+static void T07_a_lower_priority_of_a_podgroup_counts_everywhere(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -128,7 +128,7 @@ static void T07_a_lower_number_counts_everywhere(void **state)
     world_free(w);
 }
 
-static void T07_inside_a_namespace_the_pod_group_orders(void **state)
+static void T07_inside_a_namespace_the_priority_of_podgroups_decides(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -140,8 +140,8 @@ static void T07_inside_a_namespace_the_pod_group_orders(void **state)
     world_free(w);
 }
 
-/* Places that old gangs of a namespace have in the order are not its new ones' to take. */
-static void T07_a_namespace_does_not_hand_on_its_places(void **state)
+/* A new gang does not inherit the position of an old gang of its namespace. */
+static void T07_a_new_gang_does_not_inherit_the_place_of_an_old_one(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -154,7 +154,7 @@ static void T07_a_namespace_does_not_hand_on_its_places(void **state)
     world_free(w);
 }
 
-/* ---- the order is one ---- */
+/* ---- properties of the order ---- */
 
 static uint64_t dice(uint64_t *seed, uint64_t n)
 {
@@ -186,7 +186,7 @@ static bool is_before(const struct gang *g, const struct gang *h)
     return by_order(&g, &h) < 0;
 }
 
-/* Any three. */
+/* Checks all triples of gangs. */
 static void check_triples(const struct world *w)
 {
     list_for_each (a, &w->core->gangs, struct gang, in_core)
@@ -219,8 +219,8 @@ static void T07_the_order_is_strict_and_total(void **state)
     }
 }
 
-/* Between two passes too, when gangs have changed that are not lined up anew. */
-static void T07_it_is_while_gangs_change(void **state)
+/* Gangs change between two planning passes, and the order is not computed again. */
+static void T07_the_order_stays_strict_and_total_while_gangs_change(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -234,14 +234,14 @@ static void T07_it_is_while_gangs_change(void **state)
     }
 }
 
-/* ---- pods of a higher priority, and what gangs hold ---- */
+/* ---- pods of a higher priority, and the slots of gangs ---- */
 
 static void single(struct world *w, const char *name, int gpus, int priority)
 {
     world_pod_shaped(w, name, NULL, gpus, 1000, priority);
 }
 
-/* A gang of two pods of no priority has both GPUs of a node in its plan. */
+/* A gang of two pods with priority 0 has reserved both GPUs of a node. */
 static struct world *planned(int own)
 {
     struct world *w = world_new();
@@ -251,7 +251,7 @@ static struct world *planned(int own)
     return w;
 }
 
-static void T07_slots_of_a_lower_priority_are_no_reason_to_refuse(void **state)
+static void T07_filter_does_not_refuse_a_pod_because_of_slots_of_a_lower_priority(void **state)
 {
     (void)state;
     struct world *w = planned(INT32_MAX);
@@ -260,7 +260,7 @@ static void T07_slots_of_a_lower_priority_are_no_reason_to_refuse(void **state)
     assert_string_equal(w->refusal, "reserved for gang default/g");
     single(w, "above", 1, 1);
     assert_string_equal(world_filter(w, "above"), "n");
-    assert_int_equal(world_reserved(w, "n", GPU), 2); /* nothing moves before it is at bind */
+    assert_int_equal(world_reserved(w, "n", GPU), 2); /* slots move only when the pod is at bind */
     world_bind(w, "above", "n");
     assert_true(world_binding(w, "above@n"));
     assert_string_equal(world_state(w, "g"), "Waiting");
@@ -268,13 +268,14 @@ static void T07_slots_of_a_lower_priority_are_no_reason_to_refuse(void **state)
     world_free(w);
 }
 
-static void T07_they_move_where_they_can(void **state)
+static void T07_slots_move_to_another_node_for_a_pod_of_a_higher_priority(void **state)
 {
     (void)state;
     struct world *w = planned(0);
     world_node(w, "other", 2);
     single(w, "above", 2, 1);
-    assert_string_equal(world_filter(w, "above"), "other"); /* beside the slots, while it can */
+    assert_string_equal(world_filter(w, "above"),
+                        "other"); /* as long as there is unreserved room */
     assert_string_equal(world_filter_on(w, "above", "n", NULL), "n");
     world_bind(w, "above", "n");
     assert_true(world_binding(w, "above@n"));
@@ -283,8 +284,8 @@ static void T07_they_move_where_they_can(void **state)
     world_free(w);
 }
 
-/* Only those in its way, and those of a higher priority last. */
-static void T07_only_what_is_in_the_way_leaves(void **state)
+/* Only slots that are in the way move, and those of a higher priority last. */
+static void T07_only_slots_that_are_in_the_way_move(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -302,7 +303,7 @@ static void T07_only_what_is_in_the_way_leaves(void **state)
     world_free(w);
 }
 
-static void T07_a_member_at_bind_keeps_its_place(void **state)
+static void T07_a_member_at_bind_keeps_its_slot(void **state)
 {
     (void)state;
     struct world *w = planned(0);
@@ -311,14 +312,14 @@ static void T07_a_member_at_bind_keeps_its_place(void **state)
     single(w, "above", 2, 1);
     assert_string_equal(world_filter(w, "above"), "");
     single(w, "small", 1, 1);
-    assert_string_equal(world_filter(w, "small"), "n"); /* the other slot's */
-    world_wait(w, SECONDS(21));                         /* the longest that a bind is held */
+    assert_string_equal(world_filter(w, "small"), "n"); /* the room of the other slot */
+    world_wait(w, SECONDS(21));                         /* longer than a hold */
     assert_string_not_equal(world_answer(w, held), "");
     assert_string_equal(world_filter(w, "above"), "n");
     world_free(w);
 }
 
-static void T07_what_is_kept_is_not_kept_from_a_higher_priority(void **state)
+static void T07_the_earmark_does_not_block_a_higher_priority(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -334,8 +335,8 @@ static void T07_what_is_kept_is_not_kept_from_a_higher_priority(void **state)
     world_free(w);
 }
 
-/* Another member of a gang that is placed is judged by its own priority too. */
-static void T07_later_members_displace_as_well(void **state)
+/* A later member of a Scheduled gang has its own priority. */
+static void T07_later_members_of_a_higher_priority_displace_slots_too(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -353,7 +354,7 @@ static void T07_later_members_displace_as_well(void **state)
     world_free(w);
 }
 
-static void T07_a_preemption_may_go_on_where_slots_would_move(void **state)
+static void T07_a_preemption_may_use_a_node_whose_slots_can_move(void **state)
 {
     (void)state;
     struct world *w = planned(0);
@@ -372,7 +373,7 @@ static void T07_a_preemption_may_go_on_where_slots_would_move(void **state)
     world_free(w);
 }
 
-/* ---- room that others have promised ---- */
+/* ---- nominated room ---- */
 
 static struct gang_pod_facts *nominated(const char *name, int gpus, int priority, const char *node)
 {
@@ -382,7 +383,7 @@ static struct gang_pod_facts *nominated(const char *name, int gpus, int priority
     return f;
 }
 
-/* A node full of victims; a gang of two waits for it, and a pod is nominated there. */
+/* A node full of victims. A gang waits for the room, and a pod is nominated there. */
 static struct world *victims(int gang_priority, int pod_priority)
 {
     struct world *w = world_new();
@@ -395,17 +396,18 @@ static struct world *victims(int gang_priority, int pod_priority)
     return w;
 }
 
-static void T02_room_of_a_preemption_is_not_planned_for_a_gang(void **state)
+static void T02_no_gang_is_planned_into_room_that_a_preemption_freed(void **state)
 {
     (void)state;
-    for (int priority = 0; priority <= 1000; priority += 1000) { /* equal, and above the gang's */
+    for (int priority = 0; priority <= 1000;
+         priority += 1000) { /* equal to the gang's, and above */
         struct world *w = victims(0, priority);
         world_pod_gone(w, "v0");
         world_pod_gone(w, "v1");
         assert_string_equal(world_state(w, "g"), "Waiting");
         assert_string_equal(world_reason(w, "g"),
                             "gang default/g: 1 member needed, room for 0 (1 short of "
-                            "nvidia.com/gpu; kube-scheduler keeps room for pods that it has "
+                            "nvidia.com/gpu; kube-scheduler keeps some room for pods that it has "
                             "nominated)");
         assert_string_equal(world_filter_on(w, "p", "n", "n"), "n");
         world_bind(w, "p", "n");
@@ -414,7 +416,7 @@ static void T02_room_of_a_preemption_is_not_planned_for_a_gang(void **state)
     }
 }
 
-static void T02_a_gang_of_a_higher_priority_may_have_it(void **state)
+static void T02_a_gang_of_a_higher_priority_may_use_nominated_room(void **state)
 {
     (void)state;
     struct world *w = victims(7, 5);
@@ -423,8 +425,8 @@ static void T02_a_gang_of_a_higher_priority_may_have_it(void **state)
     world_free(w);
 }
 
-/* What is left beside it is free; the victims are charged as long as they are there. */
-static void T02_it_is_a_sum_of_its_own(void **state)
+/* Victims are charged as long as they exist. Room beyond the nominated room is free. */
+static void T02_nominated_room_counts_in_addition_to_the_victims(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -432,13 +434,13 @@ static void T02_it_is_a_sum_of_its_own(void **state)
     world_pod_seen(w, "v", NULL, 2, "n", PHASE_RUNNING);
     world_pod_set(w, nominated("p", 2, 5, "n"));
     gang(w, (struct ask){"default", "g", .size = 1, .gpus = 1});
-    assert_string_equal(world_state(w, "g"), "Waiting"); /* 1 is free, 2 are promised */
+    assert_string_equal(world_state(w, "g"), "Waiting"); /* 1 is free, 2 are nominated room */
     world_pod_gone(w, "v");
     assert_string_equal(world_state(w, "g"), "Planned"); /* 3 are free */
     world_free(w);
 }
 
-static void T02_it_ends_with_the_nomination(void **state)
+static void T02_nominated_room_ends_with_the_nomination(void **state)
 {
     (void)state;
     enum { CLEARED, GONE, DELETED, BOUND_ELSEWHERE, MOVED, ENDS };
@@ -464,8 +466,9 @@ static void T02_it_ends_with_the_nomination(void **state)
     }
 }
 
-/* The victims' end was seen before the nomination: the gang has a plan there, which gives way. */
-static void T02_its_node_is_not_refused_for_a_lower_priority(void **state)
+/* muster saw the end of the victims before the nomination. A gang has a plan there, which must
+ * move. */
+static void T02_filter_passes_the_nominated_node_despite_slots_of_a_lower_priority(void **state)
 {
     (void)state;
     struct world *w = planned(0);
@@ -478,14 +481,14 @@ static void T02_its_node_is_not_refused_for_a_lower_priority(void **state)
     world_free(w);
 }
 
-static void T02_what_muster_nominates_is_no_promise(void **state)
+static void T02_a_nomination_by_muster_is_not_nominated_room(void **state)
 {
     (void)state;
     struct world *w = planned(0);
     single(w, "woken", 2, 0);
     assert_string_equal(world_filter(w, "woken"), "");
     world_forget(w);
-    world_group_gone(w, "g"); /* frees the room: it is woken */
+    world_group_gone(w, "g"); /* the room becomes free, and the pod is woken */
     assert_true(world_nominated(w, "woken@n"));
     world_pod_set(w, nominated("woken", 2, 0, "n")); /* as the watch shows it */
     gang(w, (struct ask){"default", "h", .size = 1, .gpus = 1});
@@ -493,8 +496,8 @@ static void T02_what_muster_nominates_is_no_promise(void **state)
     world_free(w);
 }
 
-/* Once kube-scheduler has asked for a preemption, the same nomination is its own. */
-static void T02_what_it_nominates_where_muster_did_is_one(void **state)
+/* After a preempt call, the same nomination is kube-scheduler's own. */
+static void T02_a_preemption_makes_musters_nomination_nominated_room(void **state)
 {
     (void)state;
     struct world *w = planned(0);
@@ -511,8 +514,9 @@ static void T02_what_it_nominates_where_muster_did_is_one(void **state)
     world_free(w);
 }
 
-/* Woken where kube-scheduler keeps room for it, it keeps that when it does not come at once. */
-static void T02_waking_it_takes_no_promise_back(void **state)
+/* muster wakes the pod on the node where kube-scheduler has nominated it. The nominated room stays.
+ */
+static void T02_waking_a_pod_does_not_end_its_nominated_room(void **state)
 {
     (void)state;
     struct world *w = planned(5);
@@ -520,7 +524,8 @@ static void T02_waking_it_takes_no_promise_back(void **state)
     world_pod_seen(w, "v", NULL, 2, "full", PHASE_RUNNING);
     gang(w, (struct ask){"default", "same", .pods = 5, .size = 1, .gpus = 0});
     world_pod_set(w, nominated("p", 2, 0, NULL));
-    assert_string_equal(world_filter_on(w, "p", "n", NULL), ""); /* equals keep their slots */
+    assert_string_equal(world_filter_on(w, "p", "n", NULL),
+                        ""); /* gangs of the same priority keep their slots */
     world_pod_set(w, nominated("p", 2, 0, "full"));
     world_forget(w);
     world_pod_gone(w, "v");
@@ -532,8 +537,8 @@ static void T02_waking_it_takes_no_promise_back(void **state)
     world_free(w);
 }
 
-/* Its gang waits: nobody else is kept out by it, and it is cleared. */
-static void T02_a_member_that_waits_is_promised_nothing(void **state)
+/* Its gang waits. The nomination blocks no other pod, and muster clears it. */
+static void T02_a_member_of_a_waiting_gang_gets_no_nominated_room(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -549,7 +554,7 @@ static void T02_a_member_that_waits_is_promised_nothing(void **state)
     world_free(w);
 }
 
-static void T02_a_gated_pod_is_promised_nothing(void **state)
+static void T02_a_gated_pod_gets_no_nominated_room(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -567,31 +572,31 @@ static void T02_a_gated_pod_is_promised_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T07_a_number_in_a_pod_group_is_worth_what_its_pods_have),
-        cmocka_unit_test(T07_the_class_of_a_pod_group_is_worth_no_more),
-        cmocka_unit_test(T07_the_lowest_member_counts),
-        cmocka_unit_test(T07_a_lower_number_counts_everywhere),
-        cmocka_unit_test(T07_inside_a_namespace_the_pod_group_orders),
-        cmocka_unit_test(T07_a_namespace_does_not_hand_on_its_places),
+        cmocka_unit_test(T07_the_priority_of_its_pods_caps_a_podgroups_priority),
+        cmocka_unit_test(T07_the_priority_of_its_pods_caps_a_podgroups_priority_class),
+        cmocka_unit_test(T07_the_lowest_priority_of_the_members_is_the_cap),
+        cmocka_unit_test(T07_a_lower_priority_of_a_podgroup_counts_everywhere),
+        cmocka_unit_test(T07_inside_a_namespace_the_priority_of_podgroups_decides),
+        cmocka_unit_test(T07_a_new_gang_does_not_inherit_the_place_of_an_old_one),
         cmocka_unit_test(T07_the_order_is_strict_and_total),
-        cmocka_unit_test(T07_it_is_while_gangs_change),
-        cmocka_unit_test(T07_slots_of_a_lower_priority_are_no_reason_to_refuse),
-        cmocka_unit_test(T07_they_move_where_they_can),
-        cmocka_unit_test(T07_only_what_is_in_the_way_leaves),
-        cmocka_unit_test(T07_a_member_at_bind_keeps_its_place),
-        cmocka_unit_test(T07_what_is_kept_is_not_kept_from_a_higher_priority),
-        cmocka_unit_test(T07_later_members_displace_as_well),
-        cmocka_unit_test(T07_a_preemption_may_go_on_where_slots_would_move),
-        cmocka_unit_test(T02_room_of_a_preemption_is_not_planned_for_a_gang),
-        cmocka_unit_test(T02_a_gang_of_a_higher_priority_may_have_it),
-        cmocka_unit_test(T02_it_is_a_sum_of_its_own),
-        cmocka_unit_test(T02_it_ends_with_the_nomination),
-        cmocka_unit_test(T02_its_node_is_not_refused_for_a_lower_priority),
-        cmocka_unit_test(T02_what_muster_nominates_is_no_promise),
-        cmocka_unit_test(T02_what_it_nominates_where_muster_did_is_one),
-        cmocka_unit_test(T02_waking_it_takes_no_promise_back),
-        cmocka_unit_test(T02_a_member_that_waits_is_promised_nothing),
-        cmocka_unit_test(T02_a_gated_pod_is_promised_nothing),
+        cmocka_unit_test(T07_the_order_stays_strict_and_total_while_gangs_change),
+        cmocka_unit_test(T07_filter_does_not_refuse_a_pod_because_of_slots_of_a_lower_priority),
+        cmocka_unit_test(T07_slots_move_to_another_node_for_a_pod_of_a_higher_priority),
+        cmocka_unit_test(T07_only_slots_that_are_in_the_way_move),
+        cmocka_unit_test(T07_a_member_at_bind_keeps_its_slot),
+        cmocka_unit_test(T07_the_earmark_does_not_block_a_higher_priority),
+        cmocka_unit_test(T07_later_members_of_a_higher_priority_displace_slots_too),
+        cmocka_unit_test(T07_a_preemption_may_use_a_node_whose_slots_can_move),
+        cmocka_unit_test(T02_no_gang_is_planned_into_room_that_a_preemption_freed),
+        cmocka_unit_test(T02_a_gang_of_a_higher_priority_may_use_nominated_room),
+        cmocka_unit_test(T02_nominated_room_counts_in_addition_to_the_victims),
+        cmocka_unit_test(T02_nominated_room_ends_with_the_nomination),
+        cmocka_unit_test(T02_filter_passes_the_nominated_node_despite_slots_of_a_lower_priority),
+        cmocka_unit_test(T02_a_nomination_by_muster_is_not_nominated_room),
+        cmocka_unit_test(T02_a_preemption_makes_musters_nomination_nominated_room),
+        cmocka_unit_test(T02_waking_a_pod_does_not_end_its_nominated_room),
+        cmocka_unit_test(T02_a_member_of_a_waiting_gang_gets_no_nominated_room),
+        cmocka_unit_test(T02_a_gated_pod_gets_no_nominated_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

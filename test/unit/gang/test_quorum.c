@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Minimums of parts of a gang: subgroups, tasks, equal parts, PodGroups that belong together. */
+/* Minimums of parts of a gang: subgroups, tasks, equal parts. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
@@ -8,7 +8,7 @@
 
 /* ---- subgroups ---- */
 
-static void C11_every_subgroup_has_its_minimum(void **state)
+static void C11_every_subgroup_needs_its_minimum(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -33,7 +33,7 @@ static void C11_every_subgroup_has_its_minimum(void **state)
     assert_int_equal(world_reserved(w, "n", GPU), 3);
     uint64_t a = world_try(w, "w0"), b = world_try(w, "w1");
     assert_true(a && b);
-    assert_null(world_answer(w, a)); /* two workers are no quorum, three are none either */
+    assert_null(world_answer(w, a)); /* two workers are not a quorum, and three are not either */
     assert_int_equal(world_try(w, "w2"), 0);
     world_try(w, "l");
     assert_string_equal(world_state(w, "g"), "Committing");
@@ -42,7 +42,7 @@ static void C11_every_subgroup_has_its_minimum(void **state)
     world_free(w);
 }
 
-static void C11_the_culprits_subgroup_is_named(void **state)
+static void C11_the_subgroup_of_the_short_members_is_named(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -63,7 +63,7 @@ static void C11_the_culprits_subgroup_is_named(void **state)
     world_free(w);
 }
 
-static void C11_what_members_of_several_sizes_lack_is_added_up(void **state)
+static void C11_the_shortages_of_members_of_several_sizes_are_added_up(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -96,17 +96,18 @@ static void C11_nested_subgroups_count_below_their_parent(void **state)
     world_group_set(w, f);
     world_role(w, "l", "g", "leader", 1);
     world_role(w, "w0", "g", "worker", 1);
-    assert_string_equal(world_state(w, "g"), "Assembling"); /* decode needs three, prefill two */
+    assert_string_equal(world_state(w, "g"),
+                        "Assembling"); /* decode needs three members, prefill two */
     world_role(w, "p0", "g", "prefill", 1);
     world_role(w, "p1", "g", "prefill", 1);
-    assert_string_equal(world_state(w, "g"), "Planned"); /* one of both is enough */
-    assert_int_equal(world_reserved(w, "n", GPU), 2);    /* a part of decode is of no use */
+    assert_string_equal(world_state(w, "g"), "Planned"); /* one of the two is enough */
+    assert_int_equal(world_reserved(w, "n", GPU), 2); /* decode is incomplete and gets no slots */
     world_role(w, "w1", "g", "worker", 1);
-    assert_int_equal(world_reserved(w, "n", GPU), 5); /* as a whole it comes along */
+    assert_int_equal(world_reserved(w, "n", GPU), 5); /* a complete decode joins the plan */
     world_free(w);
 }
 
-static void C11_of_several_subgroups_the_one_that_fits_is_chosen(void **state)
+static void C11_if_one_of_several_subgroups_is_enough_one_that_fits_is_chosen(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -116,7 +117,7 @@ static void C11_of_several_subgroups_the_one_that_fits_is_chosen(void **state)
     world_subgroup(f, "a", NULL, 1);
     world_subgroup(f, "b", NULL, 2);
     world_group_set(w, f);
-    world_role(w, "a0", "g", "a", 4); /* fits nowhere */
+    world_role(w, "a0", "g", "a", 4); /* does not fit on any node */
     world_role(w, "b0", "g", "b", 1);
     world_role(w, "b1", "g", "b", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
@@ -127,7 +128,7 @@ static void C11_of_several_subgroups_the_one_that_fits_is_chosen(void **state)
     world_free(w);
 }
 
-/* Volcano's subGroupPolicy: replicas of two pods each, two of them are needed. */
+/* A Volcano subGroupPolicy: parts of `size` pods each; `needed` of them are needed. */
 static struct gang_group_facts *parts(const char *name, int size, int needed)
 {
     struct gang_group_facts *f = world_group_facts(name, 0);
@@ -147,7 +148,7 @@ static void part_pod(struct world *w, const char *name, const char *replica, int
     world_pod_set(w, f);
 }
 
-static void C11_equal_parts_are_needed_whole(void **state)
+static void C11_only_complete_equal_parts_count(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -160,10 +161,10 @@ static void C11_equal_parts_are_needed_whole(void **state)
     assert_string_equal(world_reason(w, "g"),
                         "gang default/g: 2 of 4 members exist (subgroup replica: 2 of 4)");
     part_pod(w, "a1", "a", 1);
-    assert_string_equal(world_state(w, "g"), "Assembling"); /* only one is whole */
+    assert_string_equal(world_state(w, "g"), "Assembling"); /* only one part is complete */
     part_pod(w, "c1", "c", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_int_equal(world_reserved(w, "n", GPU), 4); /* b0 alone is no part */
+    assert_int_equal(world_reserved(w, "n", GPU), 4); /* b0 alone is not a complete part */
     assert_string_equal(world_filter(w, "b0"), "");
     const char *names[] = {"a0", "a1", "c0", "c1"};
     for (size_t i = 0; i < 4; i++)
@@ -173,12 +174,12 @@ static void C11_equal_parts_are_needed_whole(void **state)
     world_free(w);
 }
 
-static void C11_a_part_whose_members_are_gone_is_forgotten(void **state)
+static void C11_a_part_without_members_does_not_count(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 4);
-    struct gang_group_facts *f = parts("g", 2, -1); /* every part there is */
+    struct gang_group_facts *f = parts("g", 2, -1); /* every existing part is needed */
     world_group_set(w, f);
     part_pod(w, "a0", "a", 1);
     part_pod(w, "a1", "a", 1);
@@ -190,7 +191,7 @@ static void C11_a_part_whose_members_are_gone_is_forgotten(void **state)
     world_free(w);
 }
 
-static void C11_hope_knows_the_roles(void **state)
+static void C11_members_are_expected_only_for_known_subgroups(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -201,13 +202,15 @@ static void C11_hope_knows_the_roles(void **state)
     world_subgroup(f, "worker", NULL, 3);
     world_group_set(w, f);
     world_role(w, "w0", "g", "worker", 2);
-    assert_string_equal(world_state(w, "g"), "Assembling"); /* what a launcher needs is not known */
+    assert_string_equal(world_state(w, "g"),
+                        "Assembling"); /* the requests of the launcher are unknown */
     world_role(w, "l", "g", "launcher", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_int_equal(world_reserved(w, "n", GPU), 7); /* two workers more, as w0 */
+    assert_int_equal(world_reserved(w, "n", GPU),
+                     7); /* two more workers are expected, equal to w0 */
     assert_true(world_try(w, "w0"));
     world_role(w, "w1", "g", "worker", 2);
-    world_wait(w, SECONDS(4)); /* one never came */
+    world_wait(w, SECONDS(4)); /* one worker never comes */
     assert_string_equal(world_state(w, "g"), "Assembling");
     assert_int_equal(world_reserved(w, "n", GPU), 0);
     world_free(w);
@@ -215,7 +218,7 @@ static void C11_hope_knows_the_roles(void **state)
 
 /* ---- contradictions ---- */
 
-static void refused(struct world *w, struct gang_group_facts *f, const char *text)
+static void assert_refused(struct world *w, struct gang_group_facts *f, const char *text)
 {
     world_group_set(w, f);
     world_members(w, "g", 0, 3, 1);
@@ -232,7 +235,7 @@ static void refused(struct world *w, struct gang_group_facts *f, const char *tex
     }
 }
 
-static void C11_contradictions_are_said_and_not_waited_on(void **state)
+static void C11_contradictory_podgroups_are_refused_with_the_field(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -240,57 +243,64 @@ static void C11_contradictions_are_said_and_not_waited_on(void **state)
 
     struct gang_group_facts *f = world_group_facts("g", 4);
     f->max_member = 3;
-    refused(w, f,
-            "PodGroup default/g: spec.maxMember is 3, less than spec.minMember, which is 4; "
-            "raise it, or leave it out");
+    assert_refused(w, f,
+                   "PodGroup default/g: spec.maxMember is 3, but spec.minMember is 4; raise "
+                   "spec.maxMember or remove it");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", "nobody", 1);
-    refused(
+    assert_refused(
         w, f,
-        "PodGroup default/g: spec.subGroups: subgroup a: parent nobody does not exist; name one of "
-        "the subgroups");
+        "PodGroup default/g: spec.subGroups: subgroup a: its parent nobody does not exist; name "
+        "another subgroup");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", "b", 1)->min_children = 1;
     world_subgroup(f, "b", "a", 1)->min_children = 1;
-    refused(w, f,
-            "PodGroup default/g: spec.subGroups: subgroup b: parent makes it its own ancestor; "
-            "take one out");
+    assert_refused(w, f,
+                   "PodGroup default/g: spec.subGroups: subgroup b: its parents lead back to this "
+                   "subgroup; remove one of them");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", NULL, 1);
     world_subgroup(f, "a", NULL, 2);
-    refused(w, f,
-            "PodGroup default/g: spec.subGroups: subgroup a is there twice; give each a name of "
-            "its own");
+    assert_refused(
+        w, f,
+        "PodGroup default/g: spec.subGroups: two subgroups have the name a; give each its own "
+        "name");
 
     f = world_group_facts("g", 0);
     world_subgroup(f, "a", NULL, 1);
     f->min_children = 2;
-    refused(w, f,
-            "PodGroup default/g: spec.minSubGroup is 2, and there are only 1 subgroups of its own");
+    assert_refused(
+        w, f,
+        "PodGroup default/g: spec.minSubGroup is 2, but the PodGroup has 1 subgroups at the top "
+        "level; lower spec.minSubGroup or add subgroups");
 
     f = world_group_facts("g", 0);
     world_subgroup(f, "a", NULL, 2);
     world_subgroup(f, "b", NULL, 2);
     f->max_member = 3;
-    refused(w, f, "PodGroup default/g: 4 members are needed together, and spec.maxMember is 3");
+    assert_refused(
+        w, f,
+        "PodGroup default/g: the minimums need 4 members, but spec.maxMember is 3; raise "
+        "spec.maxMember or lower the minimums");
 
     f = world_group_facts("g", -1);
-    refused(w, f, "PodGroup default/g: spec.minMember is -1; it must be 0 to 1000000");
+    assert_refused(w, f, "PodGroup default/g: spec.minMember is -1; it must be 0 to 1000000");
 
     f = world_group_facts("g", 1);
     f->min_member = INT64_C(2147483648);
-    refused(w, f, "PodGroup default/g: spec.minMember is 2147483648; it must be 0 to 1000000");
+    assert_refused(w, f,
+                   "PodGroup default/g: spec.minMember is 2147483648; it must be 0 to 1000000");
 
     f = world_group_facts("g", 1);
     f->invalid = xstrdup("spec.minMember is \"two\"; write a number");
-    refused(w, f, "PodGroup default/g: spec.minMember is \"two\"; write a number");
+    assert_refused(w, f, "PodGroup default/g: spec.minMember is \"two\"; write a number");
     world_free(w);
 }
 
-static void C11_a_refused_gang_that_is_mended_goes_on(void **state)
+static void C11_a_corrected_podgroup_continues(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -303,11 +313,11 @@ static void C11_a_refused_gang_that_is_mended_goes_on(void **state)
     world_forget(w);
     world_group(w, "g", 2);
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_true(world_nominated(w, "g-0@n")); /* it was rejected: it is woken */
+    assert_true(world_nominated(w, "g-0@n")); /* wakes the assert_refused member */
     world_free(w);
 }
 
-static void C11_a_subgroup_that_hangs_nowhere_does_no_harm(void **state)
+static void C11_a_subgroup_with_an_unknown_parent_does_no_harm(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -316,13 +326,13 @@ static void C11_a_subgroup_that_hangs_nowhere_does_no_harm(void **state)
     world_subgroup(f, "w", "nobody", 1);
     world_group_set(w, f);
     world_role(w, "a", "g", "w", 1);
-    world_pod_gone(w, "a"); /* the signature goes with it */
+    world_pod_gone(w, "a"); /* the signature goes with the pod */
     world_role(w, "b", "g", "w", 2);
     assert_non_null(strstr(world_reason(w, "g"), "parent nobody does not exist"));
     world_free(w);
 }
 
-static void C11_trees_beyond_reason_are_refused(void **state)
+static void C11_trees_beyond_the_bounds_are_refused(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -346,7 +356,7 @@ static void C11_trees_beyond_reason_are_refused(void **state)
     world_free(w);
 }
 
-static void C11_an_optional_subgroup_keeps_within_the_maximum(void **state)
+static void C11_an_optional_subgroup_respects_the_maximum(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -364,7 +374,7 @@ static void C11_an_optional_subgroup_keeps_within_the_maximum(void **state)
     world_free(w);
 }
 
-static void C11_one_of_many_subgroups_has_room(void **state)
+static void C11_the_only_subgroup_with_room_of_many_is_found(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -395,7 +405,7 @@ static void C11_one_of_many_subgroups_has_room(void **state)
 
 /* ---- elastic ---- */
 
-static void S06_elastic_from_none_to_the_maximum(void **state)
+static void S06_an_elastic_gang_grows_to_its_maximum(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -423,11 +433,12 @@ static void S06_elastic_from_none_to_the_maximum(void **state)
     assert_int_equal(world_used(w, "n0", GPU) + world_used(w, "n1", GPU) + world_used(w, "n2", GPU),
                      8);
     assert_string_equal(world_filter(w, "g-9"), "");
-    assert_non_null(strstr(w->refusal, "above maximum"));
+    assert_string_equal(w->refusal, "gang default/g: spec.maxMember is reached; this pod waits "
+                                    "until another member finishes");
     world_free(w);
 }
 
-static void S06_when_a_member_ends_another_takes_its_turn(void **state)
+static void S06_when_a_member_at_the_maximum_ends_the_next_one_starts(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -441,13 +452,13 @@ static void S06_when_a_member_ends_another_takes_its_turn(void **state)
     assert_string_equal(world_filter(w, "g-1"), "");
     world_forget(w);
     world_pod_seen(w, "g-0", "g", 1, "n", PHASE_SUCCEEDED);
-    assert_true(world_nominated(w, "g-1@n")); /* nothing else would wake it */
+    assert_true(world_nominated(w, "g-1@n")); /* nothing else wakes it */
     assert_true(world_try(w, "g-1"));
     assert_true(world_binding(w, "g-1@n"));
     world_free(w);
 }
 
-static void S06_a_lowered_maximum_holds_for_a_plan(void **state)
+static void S06_a_lowered_maximum_applies_to_an_existing_plan(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -467,7 +478,7 @@ static void S06_a_lowered_maximum_holds_for_a_plan(void **state)
 
 /* ---- minResources ---- */
 
-static void min_resources_gate_a_plan(void **state)
+static void min_resources_delay_a_plan(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -479,17 +490,19 @@ static void min_resources_gate_a_plan(void **state)
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(
         world_reason(w, "g"),
-        "PodGroup default/g: spec.minResources asks for 6 nvidia.com/gpu, and 4 are free");
+        "PodGroup default/g: spec.minResources asks for 6 nvidia.com/gpu, but the nodes have only "
+        "4 free");
     assert_int_equal(world_reserved(w, "n0", GPU), 0);
     world_node(w, "n1", 2);
     assert_string_equal(world_state(w, "g"), "Planned");
-    /* It gates the beginning: a plan that is there is not undone by what others take. */
+    /* minResources matter only before there is a plan. Later usage by other pods does not undo the
+     * plan. */
     world_pod_seen(w, "other", NULL, 2, "n1", PHASE_RUNNING);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
 
-static void min_resources_do_not_hide_what_members_lack(void **state)
+static void min_resources_do_not_hide_the_shortage_of_members(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -501,13 +514,34 @@ static void min_resources_do_not_hide_what_members_lack(void **state)
     assert_string_equal(
         world_reason(w, "g"),
         "gang default/g: 2 members needed, room for 1 (1 short of nvidia.com/gpu); PodGroup "
-        "default/g: spec.minResources asks for 100 nvidia.com/gpu, and 1 are free");
+        "default/g: spec.minResources asks for 100 nvidia.com/gpu, but the nodes have only 1 free");
+    world_free(w);
+}
+
+static void min_resources_of_all_podgroups_add_up(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 4);
+    world_group(w, "top", 2);
+    for (const char *name = "a"; name; name = *name == 'a' ? "b" : NULL) {
+        struct gang_group_facts *f = world_group_facts(name, 1);
+        f->parent = xstrdup("top");
+        gang_amounts_add(&f->min_resources, GPU, 3);
+        world_group_set(w, f);
+        world_members(w, name, 0, 1, 1);
+    }
+    assert_string_equal(world_state(w, "top"), "Waiting");
+    assert_string_equal(
+        world_reason(w, "top"),
+        "PodGroup default/a: spec.minResources of the gang's PodGroups add up to 6 nvidia.com/gpu, "
+        "but the nodes have only 4 free");
     world_free(w);
 }
 
 /* ---- what would help ---- */
 
-static void the_help_names_what_would_make_it_fit(void **state)
+static void the_status_names_what_would_make_the_gang_fit(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -517,15 +551,15 @@ static void the_help_names_what_would_make_it_fit(void **state)
     world_group(w, "g", 8);
     world_members(w, "g", 0, 8, 1);
     assert_string_equal(world_help(w, "g"),
-                        "2 more nvidia.com/gpu on any of 3 nodes; or minMember 6");
+                        "2 more nvidia.com/gpu on any of 3 nodes; or set minMember to 6");
     world_group(w, "h", 2);
     struct gang_pod_facts *f = world_pod_facts("h-0", "h", 1);
     gang_kvs_add(&f->node_selector, "zone", "a");
     world_pod_set(w, f);
     world_pod(w, "h-1", "h", 1);
     assert_string_equal(world_help(w, "h"),
-                        "a node that passes node selector, affinity and taints of h-0; or "
-                        "minMember 1");
+                        "a node that matches the node selector, affinity and tolerations of h-0; "
+                        "or set minMember to 1");
     world_node(w, "n3", 8);
     assert_string_equal(world_help(w, "g"), "");
     world_free(w);
@@ -534,26 +568,27 @@ static void the_help_names_what_would_make_it_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C11_every_subgroup_has_its_minimum),
-        cmocka_unit_test(C11_the_culprits_subgroup_is_named),
-        cmocka_unit_test(C11_what_members_of_several_sizes_lack_is_added_up),
+        cmocka_unit_test(C11_every_subgroup_needs_its_minimum),
+        cmocka_unit_test(C11_the_subgroup_of_the_short_members_is_named),
+        cmocka_unit_test(C11_the_shortages_of_members_of_several_sizes_are_added_up),
         cmocka_unit_test(C11_nested_subgroups_count_below_their_parent),
-        cmocka_unit_test(C11_of_several_subgroups_the_one_that_fits_is_chosen),
-        cmocka_unit_test(C11_equal_parts_are_needed_whole),
-        cmocka_unit_test(C11_a_part_whose_members_are_gone_is_forgotten),
-        cmocka_unit_test(C11_hope_knows_the_roles),
-        cmocka_unit_test(C11_contradictions_are_said_and_not_waited_on),
-        cmocka_unit_test(C11_a_refused_gang_that_is_mended_goes_on),
-        cmocka_unit_test(C11_a_subgroup_that_hangs_nowhere_does_no_harm),
-        cmocka_unit_test(C11_trees_beyond_reason_are_refused),
-        cmocka_unit_test(C11_an_optional_subgroup_keeps_within_the_maximum),
-        cmocka_unit_test(C11_one_of_many_subgroups_has_room),
-        cmocka_unit_test(S06_elastic_from_none_to_the_maximum),
-        cmocka_unit_test(S06_when_a_member_ends_another_takes_its_turn),
-        cmocka_unit_test(S06_a_lowered_maximum_holds_for_a_plan),
-        cmocka_unit_test(min_resources_gate_a_plan),
-        cmocka_unit_test(min_resources_do_not_hide_what_members_lack),
-        cmocka_unit_test(the_help_names_what_would_make_it_fit),
+        cmocka_unit_test(C11_if_one_of_several_subgroups_is_enough_one_that_fits_is_chosen),
+        cmocka_unit_test(C11_only_complete_equal_parts_count),
+        cmocka_unit_test(C11_a_part_without_members_does_not_count),
+        cmocka_unit_test(C11_members_are_expected_only_for_known_subgroups),
+        cmocka_unit_test(C11_contradictory_podgroups_are_refused_with_the_field),
+        cmocka_unit_test(C11_a_corrected_podgroup_continues),
+        cmocka_unit_test(C11_a_subgroup_with_an_unknown_parent_does_no_harm),
+        cmocka_unit_test(C11_trees_beyond_the_bounds_are_refused),
+        cmocka_unit_test(C11_an_optional_subgroup_respects_the_maximum),
+        cmocka_unit_test(C11_the_only_subgroup_with_room_of_many_is_found),
+        cmocka_unit_test(S06_an_elastic_gang_grows_to_its_maximum),
+        cmocka_unit_test(S06_when_a_member_at_the_maximum_ends_the_next_one_starts),
+        cmocka_unit_test(S06_a_lowered_maximum_applies_to_an_existing_plan),
+        cmocka_unit_test(min_resources_delay_a_plan),
+        cmocka_unit_test(min_resources_do_not_hide_the_shortage_of_members),
+        cmocka_unit_test(min_resources_of_all_podgroups_add_up),
+        cmocka_unit_test(the_status_names_what_would_make_the_gang_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

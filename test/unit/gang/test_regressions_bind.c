@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defects that were found and mended: holds, commits, and the results of Bindings. */
+/* Regressions: holds, commits and the results of Bindings. */
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
@@ -12,7 +12,7 @@ static bool is_refused(const struct world *w, uint64_t call)
 
 /* ---- answers ---- */
 
-static void a_bind_without_a_place_is_never_answered_with_success(void **state)
+static void a_bind_call_without_a_slot_is_refused(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -28,7 +28,7 @@ static void a_bind_without_a_place_is_never_answered_with_success(void **state)
     world_free(w);
 }
 
-static void a_bind_whose_plan_falls_in_the_same_step_is_refused(void **state)
+static void a_bind_call_whose_plan_ends_in_the_same_step_is_refused(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -50,7 +50,7 @@ static void a_bind_whose_plan_falls_in_the_same_step_is_refused(void **state)
     world_free(w);
 }
 
-static void a_bind_closed_in_the_same_step_is_not_held(void **state)
+static void a_bind_call_closed_in_the_same_step_is_not_held(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -74,7 +74,7 @@ static void a_bind_closed_in_the_same_step_is_not_held(void **state)
 
 /* ---- held members ---- */
 
-static void a_held_slot_is_never_swapped_away(void **state)
+static void the_slot_of_a_held_member_is_never_swapped(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), false);
@@ -83,7 +83,7 @@ static void a_held_slot_is_never_swapped_away(void **state)
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
     world_sync(w);
-    /* As after a restart: the bind comes without a filter call. */
+    /* As after a restart: the bind call comes without a filter call. */
     uint64_t held = world_bind(w, "g-0", "a");
     assert_null(world_answer(w, held));
     assert_string_equal(world_filter_on(w, "g-1", "a", NULL), "");
@@ -91,7 +91,7 @@ static void a_held_slot_is_never_swapped_away(void **state)
     world_free(w);
 }
 
-static void a_held_pod_that_changes_its_group_is_answered(void **state)
+static void the_call_of_a_held_pod_that_changes_its_podgroup_is_answered(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -103,14 +103,14 @@ static void a_held_pod_that_changes_its_group_is_answered(void **state)
     uint64_t held = world_try(w, "g-0");
     assert_null(world_answer(w, held));
     world_pod(w, "h-0", "h", 1);
-    world_pod(w, "g-0", "h", 1); /* its label is edited */
+    world_pod(w, "g-0", "h", 1); /* a user edits its label */
     assert_true(is_refused(w, held));
     assert_string_equal(world_state(w, "h"), "Planned");
     world_wait(w, SECONDS(60));
     world_free(w);
 }
 
-static void C02_a_held_pod_that_changes_its_group_makes_no_quorum(void **state)
+static void C02_a_held_pod_that_changes_its_podgroup_does_not_complete_a_quorum(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -125,14 +125,14 @@ static void C02_a_held_pod_that_changes_its_group_makes_no_quorum(void **state)
     assert_string_equal(world_filter(w, "g-0"), "a");
     world_bind(w, "g-0", "a");
     world_group_timeout(w, "k", 1, SECONDS(600));
-    world_pod_shaped(w, "k-0", "k", 2, 1000, 10); /* goes to a as soon as it is free */
-    world_pod(w, "g-0", "h", 2);                  /* a member of h now, without a place */
+    world_pod_shaped(w, "k-0", "k", 2, 1000, 10); /* is planned on a as soon as there is room */
+    world_pod(w, "g-0", "h", 2);                  /* now a member of h, without a slot */
     world_try(w, "h-0");
     assert_int_equal(w->n_bindings, 0); /* h-1 is not at bind */
     world_free(w);
 }
 
-static void a_held_pod_that_changes_its_shape_is_bound_only_where_it_asked(void **state)
+static void a_held_pod_that_changes_its_rules_is_bound_only_to_the_node_of_its_call(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -142,7 +142,7 @@ static void a_held_pod_that_changes_its_shape_is_bound_only_where_it_asked(void 
     world_filter(w, "g-0");
     uint64_t held = world_bind(w, "g-0", "a");
     assert_null(world_answer(w, held));
-    world_node_small(w, "c", 1, 2000); /* the planner's choice from now on */
+    world_node_small(w, "c", 1, 2000); /* from now on the planner's choice */
     struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
     f->tolerations = xcalloc(1, sizeof *f->tolerations);
     f->n_tolerations = 1;
@@ -155,7 +155,7 @@ static void a_held_pod_that_changes_its_shape_is_bound_only_where_it_asked(void 
     world_free(w);
 }
 
-static void a_gang_that_becomes_placed_binds_those_it_held(void **state)
+static void a_gang_that_becomes_scheduled_binds_its_held_members(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -176,7 +176,7 @@ static void a_gang_that_becomes_placed_binds_those_it_held(void **state)
 
 /* ---- limits ---- */
 
-static void C03_a_closed_call_leaves_no_limit_to_those_after_it(void **state)
+static void C03_a_closed_call_does_not_shorten_later_holds(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -195,7 +195,7 @@ static void C03_a_closed_call_leaves_no_limit_to_those_after_it(void **state)
     world_free(w);
 }
 
-static void the_call_that_completes_the_quorum_needs_no_place_among_the_held(void **state)
+static void the_call_that_completes_the_quorum_needs_no_hold(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -213,7 +213,7 @@ static void the_call_that_completes_the_quorum_needs_no_place_among_the_held(voi
     world_free(w);
 }
 
-static void a_held_call_that_the_timeout_ends_says_so(void **state)
+static void the_answer_to_a_held_call_names_the_timeout(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -230,7 +230,7 @@ static void a_held_call_that_the_timeout_ends_says_so(void **state)
 
 /* ---- Bindings ---- */
 
-static void a_gang_whose_bindings_are_refused_again_and_again_backs_off(void **state)
+static void a_gang_whose_bindings_are_always_refused_backs_off(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -259,7 +259,7 @@ static void C02_a_member_found_bound_elsewhere_is_charged_there(void **state)
     world_try(w, "g-1");
     world_result(w, "g-1", "a", OUTCOME_OK);
     world_result(w, "g-0", "a", OUTCOME_UNCLEAR);
-    world_read(w, "g-0", "b", OUTCOME_OK); /* somebody else bound it */
+    world_read(w, "g-0", "b", OUTCOME_OK); /* another program bound it */
     assert_int_equal(world_used(w, "a", GPU), 1);
     assert_int_equal(world_used(w, "b", GPU), 1);
     assert_int_equal(world_reserved(w, "a", GPU), 0);
@@ -268,7 +268,7 @@ static void C02_a_member_found_bound_elsewhere_is_charged_there(void **state)
     world_free(w);
 }
 
-static void C02_a_bound_pod_that_the_watch_never_shows_is_looked_for(void **state)
+static void C02_muster_reads_a_bound_pod_that_the_watch_never_shows(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -285,7 +285,7 @@ static void C02_a_bound_pod_that_the_watch_never_shows_is_looked_for(void **stat
     world_free(w);
 }
 
-static void C02_a_pod_resized_while_it_is_bound_is_charged_in_full(void **state)
+static void C02_a_pod_resized_while_it_is_bound_is_charged_completely(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -333,21 +333,21 @@ static void C05_a_held_member_whose_port_was_taken_is_not_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bind_without_a_place_is_never_answered_with_success),
-        cmocka_unit_test(a_bind_whose_plan_falls_in_the_same_step_is_refused),
-        cmocka_unit_test(a_bind_closed_in_the_same_step_is_not_held),
-        cmocka_unit_test(a_held_slot_is_never_swapped_away),
-        cmocka_unit_test(a_held_pod_that_changes_its_group_is_answered),
-        cmocka_unit_test(C02_a_held_pod_that_changes_its_group_makes_no_quorum),
-        cmocka_unit_test(a_held_pod_that_changes_its_shape_is_bound_only_where_it_asked),
-        cmocka_unit_test(a_gang_that_becomes_placed_binds_those_it_held),
-        cmocka_unit_test(C03_a_closed_call_leaves_no_limit_to_those_after_it),
-        cmocka_unit_test(the_call_that_completes_the_quorum_needs_no_place_among_the_held),
-        cmocka_unit_test(a_held_call_that_the_timeout_ends_says_so),
-        cmocka_unit_test(a_gang_whose_bindings_are_refused_again_and_again_backs_off),
+        cmocka_unit_test(a_bind_call_without_a_slot_is_refused),
+        cmocka_unit_test(a_bind_call_whose_plan_ends_in_the_same_step_is_refused),
+        cmocka_unit_test(a_bind_call_closed_in_the_same_step_is_not_held),
+        cmocka_unit_test(the_slot_of_a_held_member_is_never_swapped),
+        cmocka_unit_test(the_call_of_a_held_pod_that_changes_its_podgroup_is_answered),
+        cmocka_unit_test(C02_a_held_pod_that_changes_its_podgroup_does_not_complete_a_quorum),
+        cmocka_unit_test(a_held_pod_that_changes_its_rules_is_bound_only_to_the_node_of_its_call),
+        cmocka_unit_test(a_gang_that_becomes_scheduled_binds_its_held_members),
+        cmocka_unit_test(C03_a_closed_call_does_not_shorten_later_holds),
+        cmocka_unit_test(the_call_that_completes_the_quorum_needs_no_hold),
+        cmocka_unit_test(the_answer_to_a_held_call_names_the_timeout),
+        cmocka_unit_test(a_gang_whose_bindings_are_always_refused_backs_off),
         cmocka_unit_test(C02_a_member_found_bound_elsewhere_is_charged_there),
-        cmocka_unit_test(C02_a_bound_pod_that_the_watch_never_shows_is_looked_for),
-        cmocka_unit_test(C02_a_pod_resized_while_it_is_bound_is_charged_in_full),
+        cmocka_unit_test(C02_muster_reads_a_bound_pod_that_the_watch_never_shows),
+        cmocka_unit_test(C02_a_pod_resized_while_it_is_bound_is_charged_completely),
         cmocka_unit_test(C05_a_held_member_whose_port_was_taken_is_not_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defects that were found and mended: groups and pods made anew, placed gangs, extras, wakes. */
+/* Regressions: recreated PodGroups and pods, Scheduled gangs, extras, wakes. */
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
 
-/* ---- the same name, another object ---- */
+/* ---- a new object with the name of an old one ---- */
 
-static struct gang_pod_facts *pod_anew(const char *name, const char *group)
+static struct gang_pod_facts *recreated_pod(const char *name, const char *group)
 {
     struct gang_pod_facts *f = world_pod_facts(name, group, 1);
     free(f->uid);
@@ -14,41 +14,41 @@ static struct gang_pod_facts *pod_anew(const char *name, const char *group)
     return f;
 }
 
-static void a_new_pod_seen_first_by_filter_outlives_the_old_one(void **state)
+static void a_recreated_pod_known_from_filter_outlives_the_old_one(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 4);
-    assert_string_equal(world_filter_facts(w, pod_anew("p", NULL), "a"), "a");
-    world_pod(w, "p", NULL, 1); /* the watch is behind: it shows the old one come and go */
+    assert_string_equal(world_filter_facts(w, recreated_pod("p", NULL), "a"), "a");
+    world_pod(w, "p", NULL, 1); /* the watch is behind and still shows the old pod */
     world_pod_gone(w, "p");
-    world_pod_set(w, pod_anew("p", NULL));
-    assert_string_equal(world_filter_facts(w, pod_anew("p", NULL), "a"), "a");
+    world_pod_set(w, recreated_pod("p", NULL));
+    assert_string_equal(world_filter_facts(w, recreated_pod("p", NULL), "a"), "a");
     world_free(w);
 }
 
-static void a_pod_whose_name_is_still_anothers_gets_an_error(void **state)
+static void filter_fails_for_a_recreated_pod_until_the_watch_shows_it(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
     world_pod(w, "g-0", "g", 1);
-    /* An error, not a refusal of nodes: the scheduler tries again by itself. A refusal could not
-     * be told of no nodes. */
-    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), ""), "");
+    /* An error, not a refusal of nodes: kube-scheduler then retries by itself. Besides, a refusal
+     * needs at least one node. */
+    assert_string_equal(world_filter_facts(w, recreated_pod("g-0", "g"), ""), "");
     assert_string_not_equal(w->refusal, "");
-    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), "a"), "");
+    assert_string_equal(world_filter_facts(w, recreated_pod("g-0", "g"), "a"), "");
     assert_string_not_equal(w->refusal, "");
     world_pod_gone(w, "g-0");
-    world_pod_set(w, pod_anew("g-0", "g"));
+    world_pod_set(w, recreated_pod("g-0", "g"));
     world_pod(w, "g-1", "g", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
-    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), "a"), "a");
+    assert_string_equal(world_filter_facts(w, recreated_pod("g-0", "g"), "a"), "a");
     world_free(w);
 }
 
-static void a_group_made_anew_gets_its_status(void **state)
+static void a_recreated_podgroup_gets_its_status(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -65,7 +65,7 @@ static void a_group_made_anew_gets_its_status(void **state)
     world_free(w);
 }
 
-static void another_object_of_the_same_name_is_another_gang(void **state)
+static void a_recreated_podgroup_is_another_gang(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -88,20 +88,21 @@ static void another_object_of_the_same_name_is_another_gang(void **state)
     world_step(w, &event, 1);
     world_pod(w, "g-5", "g", 1);
     world_try(w, "g-5");
-    assert_int_equal(w->n_bindings, 0); /* it would be the second of four */
+    assert_int_equal(w->n_bindings, 0); /* only two of the four needed members exist */
     world_free(w);
 }
 
-/* ---- placed, done, extras ---- */
+/* ---- Scheduled and Done gangs, extras ---- */
 
-static void a_gang_that_is_done_expects_nobody(void **state)
+static void a_done_gang_expects_no_members(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), true);
     world_node(w, "a", 4);
     world_group(w, "g", 2);
     world_pod(w, "g-0", "g", 1);
-    assert_int_equal(world_reserved(w, "a", GPU), 2); /* its own and a hoped-for one */
+    assert_int_equal(world_reserved(w, "a", GPU),
+                     2); /* its own slot, and one for an expected member */
     struct gang_event events[2];
     for (int i = 0; i < 2; i++) {
         struct gang_pod_facts *f = world_pod_facts(i ? "g-1" : "g-0", "g", 1);
@@ -112,6 +113,23 @@ static void a_gang_that_is_done_expects_nobody(void **state)
     world_step(w, events, 2);
     assert_string_equal(world_state(w, "g"), "Done");
     assert_int_equal(world_reserved(w, "a", GPU), 0);
+    world_free(w);
+}
+
+/* The event said "3 of 1 needed members are bound". The PodGroup is created after its pods are
+ * bound.
+ */
+static void an_event_may_count_more_bound_members_than_needed(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-1", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-2", "g", 1, "a", PHASE_RUNNING);
+    world_group(w, "g", 1);
+    assert_string_equal(world_state(w, "g"), "Scheduled");
+    assert_true(world_event(w, "PodGroup/g PodGroupScheduled: 1 member needed, 3 bound"));
     world_free(w);
 }
 
@@ -126,7 +144,7 @@ static void an_extra_refused_before_is_woken_when_its_gang_is_placed(void **stat
     world_members(w, "g", 0, 3, 1);
     assert_string_equal(world_filter(w, "g-2"), "");
     world_try(w, "g-0");
-    world_wait(w, SECONDS(6)); /* h gives up its place */
+    world_wait(w, SECONDS(6)); /* h releases its slot */
     world_pod_gone(w, "h-0");
     world_try(w, "g-1");
     world_all_bound(w);
@@ -136,7 +154,7 @@ static void an_extra_refused_before_is_woken_when_its_gang_is_placed(void **stat
     world_free(w);
 }
 
-static void an_extra_kept_out_by_a_reservation_is_woken_at_its_end(void **state)
+static void an_extra_blocked_by_a_slot_is_woken_when_the_slot_is_released(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -151,13 +169,13 @@ static void an_extra_kept_out_by_a_reservation_is_woken_at_its_end(void **state)
     world_try(w, "g-1");
     world_all_bound(w);
     assert_string_equal(world_state(w, "g"), "Scheduled");
-    assert_string_equal(world_filter_on(w, "g-2", "b", NULL), ""); /* h's place */
+    assert_string_equal(world_filter_on(w, "g-2", "b", NULL), ""); /* reserved for h */
     world_wait(w, SECONDS(9));
     assert_true(world_nominated(w, "g-2@a") || world_nominated(w, "g-2@b"));
     world_free(w);
 }
 
-static void those_who_waited_are_woken_when_a_lower_minimum_places_the_gang(void **state)
+static void waiting_members_are_woken_when_a_lower_minimum_makes_the_gang_scheduled(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -173,7 +191,7 @@ static void those_who_waited_are_woken_when_a_lower_minimum_places_the_gang(void
     world_free(w);
 }
 
-static void an_extra_of_a_recovering_gang_is_told_why_it_waits(void **state)
+static void an_extra_of_a_recovering_gang_gets_a_reason(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -189,8 +207,8 @@ static void an_extra_of_a_recovering_gang_is_told_why_it_waits(void **state)
 
 /* ---- wakes ---- */
 
-/* Ordinary pods o-0 to o-<n - 1>, one GPU each, kept out by what is reserved. */
-static void keep_out(struct world *w, int n)
+/* The ordinary pods o-0 to o-<n - 1>, one GPU each, blocked by slots. */
+static void block_pods(struct world *w, int n)
 {
     for (int i = 0; i < n; i++) {
         cleanup_free char *name = xasprintf("o-%d", i);
@@ -200,14 +218,14 @@ static void keep_out(struct world *w, int n)
     world_forget(w);
 }
 
-static void a_pod_that_passed_meanwhile_is_not_woken(void **state)
+static void a_pod_that_passes_filter_in_the_same_step_is_not_woken(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
-    keep_out(w, 1);
+    block_pods(w, 1);
     const char *names[] = {"b"};
     struct gang_event events[] = {
         {.kind = GANG_EV_NODE_SET, .node = world_gpu_node("b", 1)},
@@ -219,28 +237,28 @@ static void a_pod_that_passed_meanwhile_is_not_woken(void **state)
     world_free(w);
 }
 
-static void C02_every_pod_there_is_room_for_is_woken(void **state)
+static void C02_every_blocked_pod_with_room_is_woken(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node_small(w, "a", 90, 200000);
     world_group(w, "g", 90);
     world_members(w, "g", 0, 90, 1);
-    keep_out(w, 90);
+    block_pods(w, 90);
     world_group_gone(w, "g");
-    world_wait(w, SECONDS(1)); /* not all in one step */
+    world_wait(w, SECONDS(1)); /* it takes several steps */
     assert_int_equal(w->n_nominations, 90);
     world_free(w);
 }
 
-static void no_more_pods_are_woken_than_there_is_room_for(void **state)
+static void only_as_many_pods_are_woken_as_there_is_room_for(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
-    keep_out(w, 10);
+    block_pods(w, 10);
     world_group_gone(w, "g");
     assert_int_equal(w->n_nominations, 1);
     world_free(w);
@@ -249,18 +267,19 @@ static void no_more_pods_are_woken_than_there_is_room_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_pod_seen_first_by_filter_outlives_the_old_one),
-        cmocka_unit_test(a_pod_whose_name_is_still_anothers_gets_an_error),
-        cmocka_unit_test(a_group_made_anew_gets_its_status),
-        cmocka_unit_test(another_object_of_the_same_name_is_another_gang),
-        cmocka_unit_test(a_gang_that_is_done_expects_nobody),
+        cmocka_unit_test(a_recreated_pod_known_from_filter_outlives_the_old_one),
+        cmocka_unit_test(filter_fails_for_a_recreated_pod_until_the_watch_shows_it),
+        cmocka_unit_test(a_recreated_podgroup_gets_its_status),
+        cmocka_unit_test(a_recreated_podgroup_is_another_gang),
+        cmocka_unit_test(a_done_gang_expects_no_members),
+        cmocka_unit_test(an_event_may_count_more_bound_members_than_needed),
         cmocka_unit_test(an_extra_refused_before_is_woken_when_its_gang_is_placed),
-        cmocka_unit_test(an_extra_kept_out_by_a_reservation_is_woken_at_its_end),
-        cmocka_unit_test(those_who_waited_are_woken_when_a_lower_minimum_places_the_gang),
-        cmocka_unit_test(an_extra_of_a_recovering_gang_is_told_why_it_waits),
-        cmocka_unit_test(a_pod_that_passed_meanwhile_is_not_woken),
-        cmocka_unit_test(C02_every_pod_there_is_room_for_is_woken),
-        cmocka_unit_test(no_more_pods_are_woken_than_there_is_room_for),
+        cmocka_unit_test(an_extra_blocked_by_a_slot_is_woken_when_the_slot_is_released),
+        cmocka_unit_test(waiting_members_are_woken_when_a_lower_minimum_makes_the_gang_scheduled),
+        cmocka_unit_test(an_extra_of_a_recovering_gang_gets_a_reason),
+        cmocka_unit_test(a_pod_that_passes_filter_in_the_same_step_is_not_woken),
+        cmocka_unit_test(C02_every_blocked_pod_with_room_is_woken),
+        cmocka_unit_test(only_as_many_pods_are_woken_as_there_is_room_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

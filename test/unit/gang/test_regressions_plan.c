@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defects that were found and mended: planning, evidence, moves, the ledger, nominations. */
+/* Regressions: planning, evidence, displaced slots, the ledger, nominations. */
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
 
 /* ---- the ledger ---- */
 
-/* A pod that asks for something no node has: a scheduler configured so ignores the resource. */
+/* A pod that requests a resource that no node offers. kube-scheduler may be configured to ignore
+ * it. */
 static struct gang_pod_facts *pod_with_ignored(const char *name)
 {
     struct gang_pod_facts *f = world_pod_facts(name, NULL, 0);
@@ -14,7 +15,7 @@ static struct gang_pod_facts *pod_with_ignored(const char *name)
     return f;
 }
 
-static void slots_leave_a_node_only_over_what_they_use(void **state)
+static void a_slot_is_displaced_only_by_a_shortage_of_what_it_uses(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -24,13 +25,13 @@ static void slots_leave_a_node_only_over_what_they_use(void **state)
     assert_int_equal(world_reserved(w, "a", "cpu"), 2000);
     uint64_t held = world_try(w, "g-0");
     world_node_small(w, "b", 0, 64000);
-    world_pod_seen(w, "o", NULL, 3, "a", PHASE_RUNNING); /* too many GPUs; CPU is left */
+    world_pod_seen(w, "o", NULL, 3, "a", PHASE_RUNNING); /* too many GPUs, but enough CPU */
     assert_null(world_answer(w, held));
     assert_int_equal(world_reserved(w, "a", "cpu"), 2000);
     world_free(w);
 }
 
-static void an_ignored_resource_overfills_no_node(void **state)
+static void an_ignored_resource_displaces_no_slot(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -48,7 +49,7 @@ static void an_ignored_resource_overfills_no_node(void **state)
     world_free(w);
 }
 
-static void an_ignored_resource_keeps_no_pod_out(void **state)
+static void an_ignored_resource_does_not_block_a_pod(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -61,7 +62,7 @@ static void an_ignored_resource_keeps_no_pod_out(void **state)
     world_free(w);
 }
 
-static void an_ignored_resource_at_bind_moves_no_slot(void **state)
+static void an_ignored_resource_at_bind_displaces_no_slot(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -80,7 +81,7 @@ static void an_ignored_resource_at_bind_moves_no_slot(void **state)
 
 /* ---- overflow ---- */
 
-static void sums_of_huge_requests_do_not_wrap(void **state)
+static void sums_of_huge_requests_do_not_overflow(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -95,7 +96,7 @@ static void sums_of_huge_requests_do_not_wrap(void **state)
     world_free(w);
 }
 
-static void a_huge_shortage_is_not_said_to_be_negative(void **state)
+static void a_huge_shortage_is_not_shown_as_negative(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -113,7 +114,7 @@ static void a_huge_shortage_is_not_said_to_be_negative(void **state)
     world_free(w);
 }
 
-static void a_huge_schedule_timeout_is_not_in_the_past(void **state)
+static void a_huge_schedule_timeout_does_not_overflow(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -127,7 +128,7 @@ static void a_huge_schedule_timeout_is_not_in_the_past(void **state)
 
 /* ---- evidence ---- */
 
-static void C09_evidence_of_two_shapes_does_not_make_a_plan_flap(void **state)
+static void C09_evidence_about_two_signatures_does_not_make_plans_alternate(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -138,7 +139,7 @@ static void C09_evidence_of_two_shapes_does_not_make_a_plan_flap(void **state)
     world_pod_shaped(w, "y", "g", 1, 2000, 0);
     int plans = 0;
     for (; plans < 10 && strcmp(world_state(w, "g"), "Planned") == 0; plans++) {
-        world_filter_on(w, "x", "n2", NULL); /* the scheduler refuses n1 to both */
+        world_filter_on(w, "x", "n2", NULL); /* kube-scheduler refuses n1 for both members */
         if (w->passed[0])
             world_filter_on(w, "y", "n2", NULL);
     }
@@ -147,7 +148,7 @@ static void C09_evidence_of_two_shapes_does_not_make_a_plan_flap(void **state)
     world_free(w);
 }
 
-static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **state)
+static void C09_each_signature_is_tried_again_when_its_own_evidence_expires(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -156,7 +157,7 @@ static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **s
     world_node_small(w, "n1", 1, 1000);
     world_node_small(w, "m", 0, 5000);
     world_node_small(w, "x", 0, 100);
-    world_group_timeout(w, "g", 3, SECONDS(7200)); /* no timeout will retry it */
+    world_group_timeout(w, "g", 3, SECONDS(7200)); /* no timeout starts a new attempt */
     world_pod(w, "gpu", "g", 1);
     world_pod_shaped(w, "cpu", "g", 0, 5000, 0);
     assert_string_equal(world_state(w, "g"), "Recovering");
@@ -166,10 +167,10 @@ static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **s
             world_wait(w, SECONDS(20));
         world_filter_on(w, "gpu", "x", NULL);
     }
-    assert_int_equal(world_reserved(w, "m", "cpu"), 0); /* the refusal is believed for long now */
+    assert_int_equal(world_reserved(w, "m", "cpu"), 0); /* by now this evidence lasts long */
     world_node_small(w, "n3", 1, 1000);
     assert_int_equal(world_reserved(w, "m", "cpu"), 5000);
-    world_filter_on(w, "cpu", "x", NULL); /* this one is believed for a short time */
+    world_filter_on(w, "cpu", "x", NULL); /* this evidence lasts only a short time */
     world_node_gone(w, "n3");
     world_wait(w, SECONDS(3600));
     assert_int_equal(world_reserved(w, "n1", GPU), 1);
@@ -177,7 +178,7 @@ static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **s
     world_free(w);
 }
 
-static void C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone(void **state)
+static void C09_a_refused_extra_does_not_change_the_plan(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -197,8 +198,8 @@ static void C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone(void *
 
 /* ---- nominations ---- */
 
-/* A hundred nodes and more that are on offer, without a GPU. */
-static struct buf crowd(struct world *w)
+/* Adds 120 nodes without a GPU: enough names for a sample. */
+static struct buf add_nodes_of_a_sample(struct world *w)
 {
     struct buf names = BUF_INIT;
     for (int i = 0; i < 120; i++) {
@@ -209,22 +210,22 @@ static struct buf crowd(struct world *w)
     return names;
 }
 
-/* A gang of two that is planned on node a, among the crowd. */
-static struct world *planned_in_a_crowd(struct buf *ret_names)
+/* A gang of two, planned on node a, with 120 other nodes in the cluster. */
+static struct world *planned_in_a_large_cluster(struct buf *ret_names)
 {
     struct world *w = world_new();
-    *ret_names = crowd(w);
+    *ret_names = add_nodes_of_a_sample(w);
     world_node(w, "a", 2);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
     return w;
 }
 
-static void C08_samples_steer_a_member_once(void **state)
+static void C08_several_samples_cause_one_nomination(void **state)
 {
     (void)state;
     cleanup_buf struct buf names = BUF_INIT;
-    struct world *w = planned_in_a_crowd(&names);
+    struct world *w = planned_in_a_large_cluster(&names);
     for (int i = 0; i < 20; i++)
         world_filter_on(w, "g-0", buf_str(&names), NULL);
     assert_true(world_nominated(w, "g-0@a"));
@@ -232,31 +233,32 @@ static void C08_samples_steer_a_member_once(void **state)
     world_free(w);
 }
 
-/* kube-scheduler tries the nomination first, alone: when it asks about others, it refused that. */
-static void C09_a_sample_after_a_nomination_is_evidence_about_that_node(void **state)
+/* kube-scheduler tries the nominated node first and alone. If it then offers others, it has refused
+ * it. */
+static void C09_a_sample_after_a_nomination_is_evidence_about_the_nominated_node(void **state)
 {
     (void)state;
     cleanup_buf struct buf names = BUF_INIT;
-    struct world *w = planned_in_a_crowd(&names);
+    struct world *w = planned_in_a_large_cluster(&names);
     world_filter_on(w, "g-0", buf_str(&names), NULL);
     assert_true(world_nominated(w, "g-0@a"));
     world_filter_on(w, "g-0", buf_str(&names), "a");
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_non_null(strstr(world_reason(w, "g"), "kube-scheduler"));
-    world_node(w, "b", 2); /* what is new was not refused */
+    world_node(w, "b", 2); /* the new node was not refused */
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
     world_free(w);
 }
 
-/* It was muster that declined the nomination's own call: nothing is known about the node. */
-static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
+/* muster itself refused in the call for the nomination, so the call is not evidence. */
+static void C09_a_nominated_node_that_muster_refused_is_not_infeasible(void **state)
 {
     (void)state;
     cleanup_buf struct buf names = BUF_INIT;
-    struct world *w = planned_in_a_crowd(&names);
+    struct world *w = planned_in_a_large_cluster(&names);
     world_node(w, "b", 2);
-    world_filter_on(w, "g-0", "b", "b"); /* nominated there by somebody else */
+    world_filter_on(w, "g-0", "b", "b"); /* another program nominated it to b */
     world_node_gone(w, "a");
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 2);
     world_filter_on(w, "g-0", buf_str(&names), "b");
@@ -266,19 +268,19 @@ static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
     world_free(w);
 }
 
-/* The node whose own call muster declined is another. */
-static void C09_a_nomination_declined_elsewhere_does_not_hide_a_refusal(void **state)
+/* muster refused in a call for another node. */
+static void C09_a_node_that_muster_refused_does_not_hide_evidence_about_another(void **state)
 {
     (void)state;
     cleanup_buf struct buf names = BUF_INIT;
-    struct world *w = planned_in_a_crowd(&names);
+    struct world *w = planned_in_a_large_cluster(&names);
     world_filter_on(w, "g-0", "c7", "c7");
     world_filter_on(w, "g-0", buf_str(&names), "a");
     assert_string_equal(world_state(w, "g"), "Waiting");
     world_free(w);
 }
 
-static void a_nomination_is_taken_back_although_the_watch_lagged(void **state)
+static void a_nomination_is_cleared_although_the_watch_was_behind(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -288,17 +290,17 @@ static void a_nomination_is_taken_back_although_the_watch_lagged(void **state)
     world_filter(w, "g-0");
     world_node(w, "b", 1);
     assert_true(world_nominated(w, "g-0@a"));
-    world_pod(w, "g-0", "g", 1); /* a version from before our write */
+    world_pod(w, "g-0", "g", 1); /* the watch shows a version from before the nomination */
     struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
     f->nominated = xstrdup("a");
-    world_pod_set(w, f);      /* our write */
-    world_pod_gone(w, "g-1"); /* the plan is undone */
+    world_pod_set(w, f);      /* the watch shows the nomination */
+    world_pod_gone(w, "g-1"); /* the plan is dropped */
     assert_string_equal(world_state(w, "g"), "Assembling");
     assert_true(world_nominated(w, "g-0@"));
     world_free(w);
 }
 
-static void nominations_are_taken_back_when_a_node_shrinks(void **state)
+static void nominations_are_cleared_when_a_node_shrinks(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -317,7 +319,7 @@ static void nominations_are_taken_back_when_a_node_shrinks(void **state)
     world_free(w);
 }
 
-static void nominations_of_an_earlier_run_are_taken_back(void **state)
+static void nominations_from_before_a_restart_are_cleared(void **state)
 {
     (void)state;
     struct world *w = world_new_with(test_config(), false);
@@ -338,23 +340,23 @@ static void nominations_of_an_earlier_run_are_taken_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_leave_a_node_only_over_what_they_use),
-        cmocka_unit_test(an_ignored_resource_overfills_no_node),
-        cmocka_unit_test(an_ignored_resource_keeps_no_pod_out),
-        cmocka_unit_test(an_ignored_resource_at_bind_moves_no_slot),
-        cmocka_unit_test(sums_of_huge_requests_do_not_wrap),
-        cmocka_unit_test(a_huge_shortage_is_not_said_to_be_negative),
-        cmocka_unit_test(a_huge_schedule_timeout_is_not_in_the_past),
-        cmocka_unit_test(C09_evidence_of_two_shapes_does_not_make_a_plan_flap),
-        cmocka_unit_test(C09_each_shape_is_tried_again_when_its_own_evidence_is_over),
-        cmocka_unit_test(C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone),
-        cmocka_unit_test(C08_samples_steer_a_member_once),
-        cmocka_unit_test(C09_a_sample_after_a_nomination_is_evidence_about_that_node),
-        cmocka_unit_test(C09_a_nomination_that_muster_declined_is_no_evidence),
-        cmocka_unit_test(C09_a_nomination_declined_elsewhere_does_not_hide_a_refusal),
-        cmocka_unit_test(a_nomination_is_taken_back_although_the_watch_lagged),
-        cmocka_unit_test(nominations_are_taken_back_when_a_node_shrinks),
-        cmocka_unit_test(nominations_of_an_earlier_run_are_taken_back),
+        cmocka_unit_test(a_slot_is_displaced_only_by_a_shortage_of_what_it_uses),
+        cmocka_unit_test(an_ignored_resource_displaces_no_slot),
+        cmocka_unit_test(an_ignored_resource_does_not_block_a_pod),
+        cmocka_unit_test(an_ignored_resource_at_bind_displaces_no_slot),
+        cmocka_unit_test(sums_of_huge_requests_do_not_overflow),
+        cmocka_unit_test(a_huge_shortage_is_not_shown_as_negative),
+        cmocka_unit_test(a_huge_schedule_timeout_does_not_overflow),
+        cmocka_unit_test(C09_evidence_about_two_signatures_does_not_make_plans_alternate),
+        cmocka_unit_test(C09_each_signature_is_tried_again_when_its_own_evidence_expires),
+        cmocka_unit_test(C09_a_refused_extra_does_not_change_the_plan),
+        cmocka_unit_test(C08_several_samples_cause_one_nomination),
+        cmocka_unit_test(C09_a_sample_after_a_nomination_is_evidence_about_the_nominated_node),
+        cmocka_unit_test(C09_a_nominated_node_that_muster_refused_is_not_infeasible),
+        cmocka_unit_test(C09_a_node_that_muster_refused_does_not_hide_evidence_about_another),
+        cmocka_unit_test(a_nomination_is_cleared_although_the_watch_was_behind),
+        cmocka_unit_test(nominations_are_cleared_when_a_node_shrinks),
+        cmocka_unit_test(nominations_from_before_a_restart_are_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

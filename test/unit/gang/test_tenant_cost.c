@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the objects of one tenant cost all others: the same change beside few and beside many of
- * them takes about the same CPU. The best of some changes counts.
+ * What the objects of one tenant cost all others: a change takes about the same CPU whether the
+ * tenant has few objects or many. The best of several changes counts.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
-/* Ten times as many may take this much longer, and no more. */
+/* Ten times as many objects may take at most this much longer. */
 #define FACTOR 4
 
 struct story {
@@ -26,7 +26,7 @@ static struct story begin(void)
     return (struct story){.core = gang_core_new(&config), .now = USEC_PER_SEC};
 }
 
-/* Takes what the events own. The CPU of the step in microseconds. */
+/* Takes what the events own. Returns the CPU time of the step in microseconds. */
 static double step(struct story *s, struct gang_event *events, size_t n)
 {
     size_t n_effects;
@@ -74,7 +74,7 @@ static void set_gang(struct story *s, const char *ns, const char *name, int min)
     step_one(s, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g});
 }
 
-/* A gang that waits for one more member, made in one step. */
+/* A gang that waits for one more member, created in one step. */
 static void set_members(struct story *s, const char *ns, int n)
 {
     struct gang_event *events = xcalloc((size_t)n, sizeof *events);
@@ -95,7 +95,7 @@ static double least(double a, double b)
 
 /* ---- labels of pods ---- */
 
-/* Kept away from others by the label of that key. */
+/* Adds anti-affinity to pods that have a label with this key. */
 static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f, const char *key)
 {
     f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
@@ -108,8 +108,8 @@ static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f, const char
     return f;
 }
 
-/* Beside so many members in the namespace, a pod with a rule about a label that no rule asked for
- * before. */
+/* The CPU time of a pod with a rule about a new label key, when the namespace has so many members.
+ */
 static double new_keys_cost(const char *ns, int members)
 {
     struct story s = begin();
@@ -122,7 +122,7 @@ static double new_keys_cost(const char *ns, int members)
         double t = step_one(
             &s, (struct gang_event){.kind = GANG_EV_POD_SET,
                                     .pod = anti_affinity(pod_in("evil", name, NULL), name)});
-        best = i > 0 ? least(best, t) : best; /* the first may look at all */
+        best = i > 0 ? least(best, t) : best; /* the first change may visit all members */
         step_one(&s, (struct gang_event){.kind = GANG_EV_POD_GONE,
                                          .gone = {NULL, xstrdup("evil"), xstrdup(name)}});
     }
@@ -130,7 +130,7 @@ static double new_keys_cost(const char *ns, int members)
     return best;
 }
 
-static void T16_a_new_label_key_costs_no_walk_over_members_of_others(void **state)
+static void T16_a_new_label_key_does_not_visit_members_of_other_namespaces(void **state)
 {
     (void)state;
     double few = new_keys_cost("default", 1500), many = new_keys_cost("default", 15000);
@@ -138,7 +138,7 @@ static void T16_a_new_label_key_costs_no_walk_over_members_of_others(void **stat
     assert_true(many < few * FACTOR);
 }
 
-static void T16_new_label_keys_cost_few_walks_over_own_members(void **state)
+static void T16_new_label_keys_seldom_visit_all_members_of_their_namespace(void **state)
 {
     (void)state;
     double few = new_keys_cost("evil", 1500), many = new_keys_cost("evil", 15000);
@@ -146,9 +146,9 @@ static void T16_new_label_keys_cost_few_walks_over_own_members(void **state)
     assert_true(many < few * FACTOR);
 }
 
-/* ---- anti-affinity over wider domains ---- */
+/* ---- wide anti-affinity ---- */
 
-/* Of a pod that runs, with as many requirements as there may be; no label meets them all. */
+/* A running pod with as many requirements as the bound allows. No pod matches them all. */
 static struct gang_pod_facts *wide_anti_affinity(int i)
 {
     char name[32];
@@ -192,7 +192,7 @@ static double filter_cost(struct story *s, struct gang_pod_facts *f)
                         .kind = GANG_EV_FILTER, .id = 1, .pod = f, .names = names, .n_names = 2});
 }
 
-/* Whole lists for one pod, then for as many others. */
+/* Complete lists for one pod, and then for many others. */
 static double whole_lists_cost(int wide_anti_affinity_pods)
 {
     struct story s = begin_beside(wide_anti_affinity_pods, false);
@@ -209,7 +209,7 @@ static double whole_lists_cost(int wide_anti_affinity_pods)
     return sum;
 }
 
-static void T16_the_model_check_looks_at_few_shunning_pods_at_once(void **state)
+static void T16_predicate_parity_checks_few_pods_with_wide_anti_affinity_at_once(void **state)
 {
     (void)state;
     double few = whole_lists_cost(400), many = whole_lists_cost(4000);
@@ -217,7 +217,7 @@ static void T16_the_model_check_looks_at_few_shunning_pods_at_once(void **state)
     assert_true(many < few * FACTOR);
 }
 
-/* Each member that comes to bind asks whether it may be the only one. */
+/* For each member at bind, muster checks whether the gang may use the express lane. */
 static double lane_cost(int wide_anti_affinity_pods)
 {
     enum { MEMBERS = 32 };
@@ -244,7 +244,7 @@ static double lane_cost(int wide_anti_affinity_pods)
     return sum;
 }
 
-static void T16_the_lane_looks_at_few_shunning_pods_at_once(void **state)
+static void T16_the_express_lane_checks_few_pods_with_wide_anti_affinity_at_once(void **state)
 {
     (void)state;
     double few = lane_cost(400), many = lane_cost(4000);
@@ -252,9 +252,9 @@ static void T16_the_lane_looks_at_few_shunning_pods_at_once(void **state)
     assert_true(many < few * FACTOR);
 }
 
-/* ---- pods that reservations keep out ---- */
+/* ---- pods blocked by slots ---- */
 
-/* Each has a signature of its own, and fits nowhere. */
+/* A pod with a signature of its own that fits on no node. */
 static struct gang_pod_facts *too_large(int i, const char *group)
 {
     char name[32];
@@ -264,9 +264,9 @@ static struct gang_pod_facts *too_large(int i, const char *group)
     return f;
 }
 
-/* So many pods that sleep, and `nodes` nodes of which none is like another, of which one grows: the
- * CPU of looking at all pods for it once. */
-static double news_cost(int pods, int nodes, bool members)
+/* The CPU time of checking all sleeping pods once when one node grows. There are `nodes` nodes, all
+ * different, and `pods` sleeping pods. */
+static double node_change_cost(int pods, int nodes, bool members)
 {
     static const char *const names[] = {"node-0"};
     struct story s = begin();
@@ -278,7 +278,7 @@ static double news_cost(int pods, int nodes, bool members)
         step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node});
     }
     step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
-    set_gang(&s, "default", "keeps", 2); /* there are reservations */
+    set_gang(&s, "default", "keeps", 2); /* so that there are slots */
     for (int i = 0; i < 2; i++) {
         struct gang_pod_facts *f = pod_in("default", i ? "keeps-1" : "keeps-0", "keeps");
         step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
@@ -320,18 +320,18 @@ static double news_cost(int pods, int nodes, bool members)
     return best;
 }
 
-static void T16_one_step_looks_at_few_nodes_for_pods_that_sleep(void **state)
+static void T16_one_step_checks_few_nodes_for_sleeping_pods(void **state)
 {
     (void)state;
-    double few = news_cost(300, 300, false), many = news_cost(3000, 300, false);
+    double few = node_change_cost(300, 300, false), many = node_change_cost(3000, 300, false);
     print_message("%.1f and %.1f us\n", few, many);
     assert_true(many < few * FACTOR);
 }
 
-static void T16_members_that_sleep_are_counted_once(void **state)
+static void T16_sleeping_members_are_checked_once(void **state)
 {
     (void)state;
-    double few = news_cost(300, 1, true), many = news_cost(3000, 1, true);
+    double few = node_change_cost(300, 1, true), many = node_change_cost(3000, 1, true);
     print_message("%.1f and %.1f us\n", few, many);
     assert_true(many < few * 10 * FACTOR);
 }
@@ -373,8 +373,8 @@ static bool is_refused(const struct story *s)
     return gang_find(s->core, &(struct gang_ref){api_group, ns, name})->over;
 }
 
-/* Members come and go where the family has too many; then it has no more than it may. */
-static void T05_a_crowded_family_is_not_formed_for_each_pod(void **state)
+/* Members come and go in a family that is beyond the bound, and then within it. */
+static void T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod(void **state)
 {
     (void)state;
     enum { MANY = BOUND_MEMBERS + 20 };
@@ -401,16 +401,64 @@ static void T05_a_crowded_family_is_not_formed_for_each_pod(void **state)
     end(&s);
 }
 
+/* ---- queues ---- */
+
+enum { QUEUES = 10000 };
+
+/* Queue i is below queue i / 10, so there are five levels. */
+static void set_queue(struct story *s, int i, int64_t cap)
+{
+    struct gang_queue_facts *f = gang_queue_facts_new();
+    f->ref = (struct gang_ref){xstrdup("test"), xstrdup(""), xasprintf("q-%d", i)};
+    f->parent = i ? xasprintf("q-%d", i / 10) : NULL; /* q-0 is the top */
+    gang_quota_add(f, "cpu")->cap = cap;
+    step_one(s, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = f});
+}
+
+static void drop_queue(struct story *s, int i)
+{
+    struct gang_ref ref = {xstrdup("test"), xstrdup(""), xasprintf("q-%d", i)};
+    step_one(s, (struct gang_event){.kind = GANG_EV_QUEUE_GONE, .gone = ref});
+}
+
+static uint64_t visited_since(const struct story *s, uint64_t before)
+{
+    return s->core->queues_visited - before;
+}
+
+static void T04_a_queue_object_visits_only_queues_that_depend_on_it(void **state)
+{
+    (void)state;
+    struct story s = begin();
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    for (int i = QUEUES - 1; i >= 0; i--) /* children first: each is placed once for each level */
+        set_queue(&s, i, 1000);
+    assert_true(visited_since(&s, 0) <= 6 * QUEUES);
+    uint64_t before = s.core->queues_visited;
+    set_queue(&s, QUEUES - 1, 2000);
+    assert_true(visited_since(&s, before) <= 1);
+    set_queue(&s, 5, 2000);
+    assert_true(visited_since(&s, before) <= 1 + 11);
+    set_queue(&s, QUEUES, 1000);
+    drop_queue(&s, QUEUES);
+    assert_true(visited_since(&s, before) <= 1 + 11 + 2);
+    drop_queue(&s, 555);
+    set_queue(&s, 555, 1000);
+    assert_true(visited_since(&s, before) <= 1 + 11 + 2 + 2 * 11);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T16_a_new_label_key_costs_no_walk_over_members_of_others),
-        cmocka_unit_test(T16_new_label_keys_cost_few_walks_over_own_members),
-        cmocka_unit_test(T16_the_model_check_looks_at_few_shunning_pods_at_once),
-        cmocka_unit_test(T16_the_lane_looks_at_few_shunning_pods_at_once),
-        cmocka_unit_test(T16_one_step_looks_at_few_nodes_for_pods_that_sleep),
-        cmocka_unit_test(T16_members_that_sleep_are_counted_once),
-        cmocka_unit_test(T05_a_crowded_family_is_not_formed_for_each_pod),
+        cmocka_unit_test(T16_a_new_label_key_does_not_visit_members_of_other_namespaces),
+        cmocka_unit_test(T16_new_label_keys_seldom_visit_all_members_of_their_namespace),
+        cmocka_unit_test(T16_predicate_parity_checks_few_pods_with_wide_anti_affinity_at_once),
+        cmocka_unit_test(T16_the_express_lane_checks_few_pods_with_wide_anti_affinity_at_once),
+        cmocka_unit_test(T16_one_step_checks_few_nodes_for_sleeping_pods),
+        cmocka_unit_test(T16_sleeping_members_are_checked_once),
+        cmocka_unit_test(T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod),
+        cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trials: what is changed in one and taken back leaves no trace. */
+/* Trials: a change that is reverted leaves no trace. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* ---- all that plans, waking and the model check go by, in words ---- */
+/* ---- a text of everything that planning, waking and predicate parity use ---- */
 
 static void put_amounts(struct buf *out, const struct amounts *a)
 {
@@ -52,7 +52,7 @@ static void put_gang(struct buf *out, const struct gang *g)
     buf_printf(out, " full %p %d\n", (const void *)g->marks.full, g->marks.full_want);
 }
 
-static char *picture(struct gang_core *core)
+static char *describe(struct gang_core *core)
 {
     struct buf out = BUF_INIT;
     classes_settle(core);
@@ -68,18 +68,18 @@ static char *picture(struct gang_core *core)
     return buf_steal(&out);
 }
 
-static void is_as_before(struct world *w, const char *before)
+static void assert_unchanged(struct world *w, const char *before)
 {
     struct err err;
-    cleanup_free char *now = picture(w->core);
+    cleanup_free char *now = describe(w->core);
     assert_string_equal(now, before);
     if (gang_core_check(w->core, &err) < 0)
         fail_msg("%s", err.text);
 }
 
-/* ---- a cluster with something of everything ---- */
+/* ---- a cluster with some of everything ---- */
 
-/* Four nodes of 4 GPUs: a gang that runs, one that is planned, one that waits, single pods. */
+/* Four nodes of 4 GPUs with a running, a planned and a waiting gang, and ordinary pods. */
 static struct world *cluster(void)
 {
     struct world *w = world_new();
@@ -117,14 +117,15 @@ static struct pod *pod_of(const struct world *w, const char *name)
 static bool fits(struct trial *t, const struct world *w, const char *gang)
 {
     struct shortage shortage;
-    return place_in_trial(t, gang_of(w, gang), &shortage);
+    int64_t work = 100000;
+    return place_in_trial(t, gang_of(w, gang), /* keep= */ false, &work, &shortage) == GANG_YES;
 }
 
-static void what_is_taken_back_leaves_no_trace(void **state)
+static void a_reverted_trial_leaves_no_trace(void **state)
 {
     (void)state;
     struct world *w = cluster();
-    cleanup_free char *before = picture(w->core);
+    cleanup_free char *before = describe(w->core);
     struct trial t = trial_begin(w->core);
     struct gang *waits = gang_of(w, "waits");
     struct pod *member = pod_of(w, "waits-0");
@@ -136,39 +137,39 @@ static void what_is_taken_back_leaves_no_trace(void **state)
     trial_reserve(&t, waits, waits->root, member->signature, more, member);
     trial_reserve(&t, waits, waits->root, member->signature, more, NULL);
     assert_int_equal(node_free(more, resource_find(w->core, GPU)), 0);
-    cleanup_free char *within = picture(w->core);
+    cleanup_free char *within = describe(w->core);
     assert_string_not_equal(within, before);
     trial_end(&t);
-    is_as_before(w, before);
+    assert_unchanged(w, before);
     world_free(w);
 }
 
-static void a_trial_within_a_trial_takes_back_its_own_alone(void **state)
+static void a_trial_within_a_trial_reverts_only_its_own_changes(void **state)
 {
     (void)state;
     struct world *w = cluster();
-    cleanup_free char *before = picture(w->core);
+    cleanup_free char *before = describe(w->core);
     struct trial t = trial_begin(w->core);
     trial_without_pod(&t, pod_of(w, "runs-2"));
-    cleanup_free char *outer = picture(w->core);
+    cleanup_free char *outer = describe(w->core);
     struct trial_mark mark = trial_mark(&t);
     trial_without_pod(&t, pod_of(w, "runs-1"));
     trial_with_node(&t, node_by_name(w->core, "n3"));
     fits(&t, w, "waits");
     trial_back(&t, mark);
-    cleanup_free char *after = picture(w->core);
+    cleanup_free char *after = describe(w->core);
     assert_string_equal(after, outer);
     trial_end(&t);
-    is_as_before(w, before);
+    assert_unchanged(w, before);
     world_free(w);
 }
 
-static void pods_come_back_to_their_place_among_the_others(void **state)
+static void pods_return_to_their_old_position_in_lists(void **state)
 {
     (void)state;
     static const char *const pods[] = {"runs-0", "runs-1", "runs-2", "single", "small"};
     struct world *w = cluster();
-    cleanup_free char *before = picture(w->core);
+    cleanup_free char *before = describe(w->core);
     unsigned seed = 7;
     for (int round = 0; round < 200; round++) {
         bool gone[ARRAY_SIZE(pods)] = {false};
@@ -186,12 +187,12 @@ static void pods_come_back_to_their_place_among_the_others(void **state)
                 fits(&t, w, "waits");
         }
         trial_end(&t);
-        is_as_before(w, before);
+        assert_unchanged(w, before);
     }
     world_free(w);
 }
 
-/* 4 times 2 GPUs: n1 has 1 free, n2 and n3 have none or 1 beside the plan's. */
+/* Needs 4 times 2 GPUs: n1 has 1 free; n2 and n3 have none or 1 left beside the planned gang. */
 static void the_planner_sees_what_the_trial_changed(void **state)
 {
     (void)state;
@@ -219,9 +220,9 @@ static void the_planner_sees_what_the_trial_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_taken_back_leaves_no_trace),
-        cmocka_unit_test(a_trial_within_a_trial_takes_back_its_own_alone),
-        cmocka_unit_test(pods_come_back_to_their_place_among_the_others),
+        cmocka_unit_test(a_reverted_trial_leaves_no_trace),
+        cmocka_unit_test(a_trial_within_a_trial_reverts_only_its_own_changes),
+        cmocka_unit_test(pods_return_to_their_old_position_in_lists),
         cmocka_unit_test(the_planner_sees_what_the_trial_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

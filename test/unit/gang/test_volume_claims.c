@@ -4,7 +4,8 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* g-0 has a ResourceClaim, was at bind on b, and o has taken b since; a is free. */
+/* g-0 has a ResourceClaim and was at bind on b. Since then, o has taken the room on b; a is free.
+ */
 static struct world *pinned_to_a_full_node(int bound)
 {
     struct world *w = world_new();
@@ -20,7 +21,8 @@ static struct world *pinned_to_a_full_node(int bound)
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
     world_bind(w, "g-0", "b");
     world_pod_seen(w, "o", NULL, 1, "b", PHASE_RUNNING);
-    assert_non_null(strstr(world_reason(w, "g"), "the volumes of g-0 are on node b"));
+    assert_non_null(
+        strstr(world_reason(w, "g"), "the volumes or claims of g-0 are prepared for node b"));
     return w;
 }
 
@@ -30,14 +32,14 @@ static void T09_a_pin_ends_with_the_attempt(void **state)
     struct world *w = pinned_to_a_full_node(0);
     assert_string_equal(world_state(w, "g"), "Waiting");
     world_wait(w, SECONDS(50));
-    assert_int_equal(world_reserved(w, "a", GPU), 0); /* the attempt goes on */
+    assert_int_equal(world_reserved(w, "a", GPU), 0); /* the attempt has not ended */
     world_wait(w, SECONDS(20));
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_string_equal(world_filter(w, "g-0"), "a");
     world_free(w);
 }
 
-/* Part of it is bound: it does not back off, and its attempts end all the same. */
+/* A part of the gang is bound, so it does not back off, but its attempts still end. */
 static void T09_a_pin_of_a_recovering_gang_ends_too(void **state)
 {
     (void)state;

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where volumes can be used: the rule alone, then plans that follow it. */
+/* Where volumes can be used: first the rule alone, then plans that follow it. */
 #include "gang/volume_rules.h"
 
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
 
-/* ---- making facts ---- */
-
-static void require(struct gang_term *t, const char *key, const char *value)
-{
-    t->items = xreallocarray(t->items, t->n + 1, sizeof *t->items);
-    struct gang_requirement *r = &t->items[t->n++];
-    *r = (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
-    r->values = xcalloc(1, sizeof *r->values);
-    r->values[0] = xstrdup(value);
-}
+/* ---- facts ---- */
 
 static struct gang_pod_facts *member_with_claim(const char *name, const char *claim)
 {
@@ -36,7 +27,7 @@ static struct gang_claim_facts *claim(const char *name, const char *selected, co
     f->terms = xcalloc(1, sizeof *f->terms);
     f->n_terms = f->limited;
     if (host)
-        require(&f->terms[0], "kubernetes.io/hostname", host);
+        world_term_in(&f->terms[0], "kubernetes.io/hostname", host);
     return f;
 }
 
@@ -60,7 +51,7 @@ static int64_t reserved(const struct world *w, const char *node)
 
 /* ---- the rule alone ---- */
 
-static void a_claim_allows_nodes(void **state)
+static void a_claim_allows_only_its_nodes(void **state)
 {
     (void)state;
     static const struct {
@@ -100,7 +91,7 @@ static void C09_a_bound_volume_decides_the_node(void **state)
     world_free(w);
 }
 
-static void a_volume_on_a_node_that_is_full(void **state)
+static void a_gang_waits_while_its_volume_is_on_no_usable_node(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 1);
@@ -109,14 +100,14 @@ static void a_volume_on_a_node_that_is_full(void **state)
     world_pod_set(w, member_with_claim("g-0", "c0"));
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"),
-                        "gang default/g: 1 member needed, room for 0 (the volumes of g-0 can be "
-                        "used on no node that it may run on)");
+                        "gang default/g: 1 member needed, room for 0 (no node that g-0 may run on "
+                        "can use its volumes)");
     claim_gone(w, "c0");
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
 
-/* The member that only one node suits is placed first, whatever its name. */
+/* A member that fits on only one node is placed first, regardless of its name. */
 static void members_with_a_volume_are_placed_first(void **state)
 {
     (void)state;
@@ -134,7 +125,7 @@ static void members_with_a_volume_are_placed_first(void **state)
 }
 
 /* kube-scheduler prepares the volume for the slot's node before it binds the member. */
-static void a_claim_that_is_prepared_keeps_the_slot(void **state)
+static void a_prepared_claim_keeps_the_slot(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 1);
@@ -155,7 +146,7 @@ static void a_claim_that_is_prepared_keeps_the_slot(void **state)
     world_free(w);
 }
 
-/* Neither member can take the other's slot. */
+/* The two members cannot swap their slots. */
 static void a_member_with_a_prepared_volume_is_pinned(void **state)
 {
     (void)state;
@@ -166,11 +157,12 @@ static void a_member_with_a_prepared_volume_is_pinned(void **state)
     claim_set(w, "c0", "n1", NULL);
     assert_string_equal(world_filter(w, "g-0"), "n1");
     assert_string_equal(world_filter_on(w, "g-1", "n1", NULL), "");
-    assert_true(world_filter(w, "g-0")[0] == '\0'); /* the gang waits: g-1 is refused n0 */
+    assert_true(world_filter(w, "g-0")[0] ==
+                '\0'); /* the gang waits, because n0 is infeasible for g-1 */
     world_free(w);
 }
 
-/* Missing members have no volume yet; their slots stay expected. */
+/* Missing members have no volumes yet, so they stay expected. */
 static void members_are_expected_after_a_claim_is_prepared(void **state)
 {
     (void)state;
@@ -196,9 +188,9 @@ static void members_are_expected_after_a_claim_is_prepared(void **state)
     world_free(w);
 }
 
-/* A shared data set is bound already: kube-scheduler prepares nothing on one node, so the member
- * moves when the node goes. An unbound claim may be under preparation. */
-static void C05_a_bound_claim_pins_nobody(void **state)
+/* A shared data set is already bound, so kube-scheduler prepares nothing and the member can move.
+ * An unbound claim may be under preparation. */
+static void C05_a_bound_claim_does_not_pin_a_member(void **state)
 {
     (void)state;
     for (int bound = 0; bound < 2; bound++) {
@@ -221,8 +213,8 @@ static void C05_a_bound_claim_pins_nobody(void **state)
     }
 }
 
-/* The claim is bound during the hold: from then on the volume decides where the member can run. */
-static void C05_a_claim_that_is_bound_ends_the_pin(void **state)
+/* The claim is bound during the hold. From then on, the volume decides where the member can run. */
+static void C05_the_pin_ends_when_the_claim_is_bound(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(3, 1);
@@ -242,7 +234,7 @@ static void C05_a_claim_that_is_bound_ends_the_pin(void **state)
     world_free(w);
 }
 
-static void a_slot_leaves_a_node_that_its_volume_is_not_on(void **state)
+static void a_slot_moves_to_the_node_of_its_volume(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 1);
@@ -255,8 +247,8 @@ static void a_slot_leaves_a_node_that_its_volume_is_not_on(void **state)
     world_free(w);
 }
 
-/* Claims without a limit leave members in one signature, so they can swap slots. */
-static void unlimited_claims_leave_members_alike(void **state)
+/* Claims without a limit do not divide members into signatures, so the members can swap slots. */
+static void members_with_unlimited_claims_can_swap_slots(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 1);
@@ -293,17 +285,17 @@ static void claims_and_pods_come_and_go_in_any_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_claim_allows_nodes),
+        cmocka_unit_test(a_claim_allows_only_its_nodes),
         cmocka_unit_test(C09_a_bound_volume_decides_the_node),
-        cmocka_unit_test(a_volume_on_a_node_that_is_full),
+        cmocka_unit_test(a_gang_waits_while_its_volume_is_on_no_usable_node),
         cmocka_unit_test(members_with_a_volume_are_placed_first),
-        cmocka_unit_test(a_claim_that_is_prepared_keeps_the_slot),
+        cmocka_unit_test(a_prepared_claim_keeps_the_slot),
         cmocka_unit_test(a_member_with_a_prepared_volume_is_pinned),
         cmocka_unit_test(members_are_expected_after_a_claim_is_prepared),
-        cmocka_unit_test(C05_a_bound_claim_pins_nobody),
-        cmocka_unit_test(C05_a_claim_that_is_bound_ends_the_pin),
-        cmocka_unit_test(a_slot_leaves_a_node_that_its_volume_is_not_on),
-        cmocka_unit_test(unlimited_claims_leave_members_alike),
+        cmocka_unit_test(C05_a_bound_claim_does_not_pin_a_member),
+        cmocka_unit_test(C05_the_pin_ends_when_the_claim_is_bound),
+        cmocka_unit_test(a_slot_moves_to_the_node_of_its_volume),
+        cmocka_unit_test(members_with_unlimited_claims_can_swap_slots),
         cmocka_unit_test(claims_and_pods_come_and_go_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods that sleep are woken, planned members are nominated. */
+/* Waking pods that sleep, and steering planned members. */
 #include "test/lib/world.h"
 
 #include <stdio.h>
 
 #define DELAY (20 * USEC_PER_MSEC)
 
-/* n000, n001 and so on, of four GPUs each. */
+/* The nodes n000, n001 and so on, with four GPUs each. */
 static void make_nodes(struct world *w, int nodes)
 {
     for (int i = 0; i < nodes; i++) {
@@ -33,7 +33,7 @@ static void gang_of_four(struct world *w)
     assert_string_equal(world_state(w, "g"), "Planned");
 }
 
-static void always_steers_with_the_plan(void **state)
+static void with_steering_always_members_are_nominated_with_the_plan(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_ALWAYS, 2);
@@ -41,14 +41,14 @@ static void always_steers_with_the_plan(void **state)
     assert_int_equal(w->n_nominations, 4);
     assert_true(world_nominated(w, "g-0@n000"));
     assert_true(world_nominated(w, "g-3@n000"));
-    /* Once: what the scheduler clears is not written again while the plan stands. */
+    /* Only once: muster does not repeat a nomination that kube-scheduler cleared. */
     world_wait(w, USEC_PER_SEC);
     world_pod(w, "g-0", "g", 1);
     assert_int_equal(w->n_nominations, 4);
     world_free(w);
 }
 
-static void never_steers_but_wakes(void **state)
+static void with_steering_never_only_refused_members_are_nominated(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_NEVER, 600);
@@ -62,7 +62,7 @@ static void never_steers_but_wakes(void **state)
     world_free(w);
 }
 
-static void few_nodes_are_not_worth_it(void **state)
+static void clusters_below_300_nodes_are_not_steered(void **state)
 {
     (void)state;
     static const struct {
@@ -77,13 +77,14 @@ static void few_nodes_are_not_worth_it(void **state)
     }
 }
 
-static void members_in_the_queue_are_steered(void **state)
+static void queued_members_are_steered_after_a_delay(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_AUTO, 600);
     gang_of_four(w);
     assert_int_equal(w->n_nominations, 0);
-    /* One is asked about before the delay is over: it needs no nomination. */
+    /* kube-scheduler calls filter for one member before the delay ends, so it needs no nomination.
+     */
     assert_string_equal(world_filter_on(w, "g-1", "n000 n001", NULL), "n000");
     world_wait(w, DELAY);
     assert_int_equal(w->n_nominations, 3);
@@ -91,8 +92,8 @@ static void members_in_the_queue_are_steered(void **state)
     world_free(w);
 }
 
-/* A large gang at a bounded pace, so that those asked about meanwhile need none. */
-static void a_large_gang_is_steered_in_pieces(void **state)
+/* The rate is bounded, so that members that are filtered meanwhile need no nomination. */
+static void a_large_gang_is_steered_at_a_bounded_rate(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_ALWAYS, 30);
@@ -107,8 +108,8 @@ static void a_large_gang_is_steered_in_pieces(void **state)
     world_free(w);
 }
 
-/* The pace is that of all gangs together, whatever steps they are planned in. */
-static void small_gangs_are_steered_at_one_pace(void **state)
+/* The rate counts for all gangs together, in whatever steps they are planned. */
+static void all_gangs_share_the_rate_of_steering(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_ALWAYS, 30);
@@ -123,8 +124,8 @@ static void small_gangs_are_steered_at_one_pace(void **state)
     world_free(w);
 }
 
-/* The plan is undone: its nominations are taken back, by one write each. */
-static void an_undone_plan_takes_its_nominations_back(void **state)
+/* One write for each member clears the nominations of a dropped plan. */
+static void nominations_of_a_dropped_plan_are_cleared(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_ALWAYS, 1);
@@ -138,8 +139,8 @@ static void an_undone_plan_takes_its_nominations_back(void **state)
     world_free(w);
 }
 
-/* A place on offer whose member was not nominated is taken before one whose member was. */
-static void swaps_with_those_that_cost_no_write(void **state)
+/* A member takes free room on an offered node rather than the slot of a nominated sibling. */
+static void a_slot_moves_to_free_room_rather_than_to_a_nominated_siblings_node(void **state)
 {
     (void)state;
     struct world *w = world_steered(GANG_STEER_AUTO, 600);
@@ -147,14 +148,14 @@ static void swaps_with_those_that_cost_no_write(void **state)
     world_members(w, "g", 0, 8, 1); /* 4 on n000, 4 on n001 */
     world_wait(w, DELAY);
     assert_int_equal(w->n_nominations, 8);
-    /* All siblings on n001 are nominated there; n002 has room and costs nobody a write. */
+    /* All siblings on n001 are nominated there. n002 has room and needs no write. */
     assert_string_equal(world_filter_on(w, "g-0", "n001 n002", NULL), "n002");
     assert_int_equal(w->n_nominations, 8);
     world_free(w);
 }
 
-/* The first member at bind is enough for the others: they cost no write. */
-static void who_goes_express_is_not_steered(void **state)
+/* One member at bind is enough for the whole gang, so the others need no write. */
+static void express_gangs_are_not_steered(void **state)
 {
     (void)state;
     struct world *w = world_express();
@@ -162,7 +163,7 @@ static void who_goes_express_is_not_steered(void **state)
     gang_of_four(w);
     world_wait(w, USEC_PER_SEC);
     assert_int_equal(w->n_nominations, 0);
-    world_group(w, "h", 2); /* kube-scheduler alone can judge these */
+    world_group(w, "h", 2); /* muster does not know all rules of these members */
     for (int i = 0; i < 2; i++) {
         struct gang_pod_facts *f = world_pod_facts(i ? "h-1" : "h-0", "h", 1);
         f->inexact = xstrdup("something that is not modelled");
@@ -173,8 +174,8 @@ static void who_goes_express_is_not_steered(void **state)
     world_free(w);
 }
 
-/* One member that kube-scheduler alone can judge keeps the whole gang off the lane. */
-static void a_mixed_gang_is_steered_as_a_whole(void **state)
+/* If muster does not know all rules of one member, the whole gang cannot use the lane. */
+static void a_gang_with_one_unmodelled_member_is_steered_completely(void **state)
 {
     (void)state;
     struct world *w = world_express();
@@ -190,7 +191,7 @@ static void a_mixed_gang_is_steered_as_a_whole(void **state)
     world_free(w);
 }
 
-/* One refused member sleeps; the plan's nomination, which is to wake it, is lost on its way. */
+/* A refused member sleeps, and the plan's nomination that wakes it is lost. */
 static struct world *world_with_a_sleeper(void)
 {
     struct world *w = world_steered(GANG_STEER_NEVER, 2);
@@ -220,14 +221,14 @@ static void a_lost_nomination_is_written_again(void **state)
     world_wait(w, SECONDS(2));
     assert_int_equal(w->n_nominations, 2);
     assert_string_equal(w->nominations[1], "g-0@n000");
-    world_wait(w, SECONDS(15)); /* after longer pauses each time */
+    world_wait(w, SECONDS(15)); /* the pause gets longer each time */
     assert_int_equal(w->n_nominations, 2);
     world_wait(w, SECONDS(5));
     assert_int_equal(w->n_nominations, 3);
     world_free(w);
 }
 
-static void a_nomination_that_is_seen_is_not_written_again(void **state)
+static void a_nomination_that_the_watch_shows_is_not_written_again(void **state)
 {
     (void)state;
     struct world *w = world_with_a_sleeper();
@@ -235,15 +236,15 @@ static void a_nomination_that_is_seen_is_not_written_again(void **state)
     world_wait(w, SECONDS(50));
     assert_int_equal(w->n_nominations, 1);
     world_free(w);
-    w = world_with_a_sleeper(); /* or asked about: it is awake, whatever has woken it */
+    w = world_with_a_sleeper(); /* a filter call also shows that it is awake */
     assert_string_equal(world_filter(w, "g-0"), "n000");
     world_wait(w, SECONDS(50));
     assert_int_equal(w->n_nominations, 1);
     world_free(w);
 }
 
-/* The attempt ends before: the next plan wakes whoever may still sleep. */
-static void the_next_plan_wakes_who_was_not_seen_to_wake(void **state)
+/* The attempt ends first. The next plan wakes members that may still sleep. */
+static void the_next_plan_wakes_members_that_may_still_sleep(void **state)
 {
     (void)state;
     struct world *w = world_with_a_sleeper();
@@ -258,7 +259,8 @@ static void the_next_plan_wakes_who_was_not_seen_to_wake(void **state)
     world_free(w);
 }
 
-/* An ordinary pod that reservations kept out: what was to wake it is lost, nobody else comes. */
+/* An ordinary pod is blocked by slots. The write that should wake it is lost, and no other event
+ * comes. */
 static void a_starved_pod_is_woken_again(void **state)
 {
     (void)state;
@@ -276,9 +278,9 @@ static void a_starved_pod_is_woken_again(void **state)
     world_free(w);
 }
 
-/* Killed with members nominated: where the new plan has another place for one, the room that
- * kube-scheduler keeps for it is not in the way of others. */
-static void a_nomination_of_an_earlier_life_is_overwritten(void **state)
+/* muster was killed and had nominated the members. The new plan has another node for one of them.
+ * The new nomination frees the room that kube-scheduler keeps there. */
+static void a_nomination_from_before_a_restart_is_overwritten(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
@@ -304,8 +306,8 @@ static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)
     return f;
 }
 
-/* Room for a few: those who have many pods are not all before the others. */
-static void T16_pods_are_woken_in_turn_by_namespace(void **state)
+/* There is room for a few pods. A namespace with many pods does not come before all others. */
+static void T16_namespaces_take_turns_in_waking_their_pods(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -324,29 +326,29 @@ static void T16_pods_are_woken_in_turn_by_namespace(void **state)
     world_group_gone(w, "g");
     world_wait(w, 0);
     assert_true(world_nominated(w, "p@n"));
-    assert_true(w->n_nominations >= 40); /* and all the room is used */
+    assert_true(w->n_nominations >= 40); /* and all room is used */
     world_free(w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(always_steers_with_the_plan),
-        cmocka_unit_test(never_steers_but_wakes),
-        cmocka_unit_test(few_nodes_are_not_worth_it),
-        cmocka_unit_test(members_in_the_queue_are_steered),
-        cmocka_unit_test(a_large_gang_is_steered_in_pieces),
-        cmocka_unit_test(small_gangs_are_steered_at_one_pace),
-        cmocka_unit_test(an_undone_plan_takes_its_nominations_back),
-        cmocka_unit_test(swaps_with_those_that_cost_no_write),
-        cmocka_unit_test(who_goes_express_is_not_steered),
-        cmocka_unit_test(a_mixed_gang_is_steered_as_a_whole),
+        cmocka_unit_test(with_steering_always_members_are_nominated_with_the_plan),
+        cmocka_unit_test(with_steering_never_only_refused_members_are_nominated),
+        cmocka_unit_test(clusters_below_300_nodes_are_not_steered),
+        cmocka_unit_test(queued_members_are_steered_after_a_delay),
+        cmocka_unit_test(a_large_gang_is_steered_at_a_bounded_rate),
+        cmocka_unit_test(all_gangs_share_the_rate_of_steering),
+        cmocka_unit_test(nominations_of_a_dropped_plan_are_cleared),
+        cmocka_unit_test(a_slot_moves_to_free_room_rather_than_to_a_nominated_siblings_node),
+        cmocka_unit_test(express_gangs_are_not_steered),
+        cmocka_unit_test(a_gang_with_one_unmodelled_member_is_steered_completely),
         cmocka_unit_test(a_lost_nomination_is_written_again),
-        cmocka_unit_test(a_nomination_that_is_seen_is_not_written_again),
-        cmocka_unit_test(the_next_plan_wakes_who_was_not_seen_to_wake),
+        cmocka_unit_test(a_nomination_that_the_watch_shows_is_not_written_again),
+        cmocka_unit_test(the_next_plan_wakes_members_that_may_still_sleep),
         cmocka_unit_test(a_starved_pod_is_woken_again),
-        cmocka_unit_test(a_nomination_of_an_earlier_life_is_overwritten),
-        cmocka_unit_test(T16_pods_are_woken_in_turn_by_namespace),
+        cmocka_unit_test(a_nomination_from_before_a_restart_is_overwritten),
+        cmocka_unit_test(T16_namespaces_take_turns_in_waking_their_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_fixture.h - what fixtures with a client before an API server that says what the test wants
- * have in common. Theirs are struct fixture (with `client`, `fd` and what was `heard`), set_up()
- * and tear_down().
+ * api_fixture.h - what the fixtures have in common that run a client against a scripted API server.
+ * Each of them has a struct fixture (with `client`, `fd` and the log `heard`), set_up() and
+ * tear_down().
  */
 #ifndef MUSTER_TEST_API_FIXTURE_H
 #define MUSTER_TEST_API_FIXTURE_H
@@ -22,7 +22,7 @@
         usec_t limit_ = usec_now() + 60 * USEC_PER_SEC;                                            \
         while (!(condition)) {                                                                     \
             if (usec_now() > limit_)                                                               \
-                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
+                fail_msg("timed out: %s; heard: %s", #condition, buf_str(&(x)->heard));            \
             client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
         }                                                                                          \
     } while (0)

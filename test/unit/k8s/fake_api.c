@@ -32,7 +32,7 @@ struct route {
     struct list answers;
     struct request *requests;
     size_t n, cap, now, peak;
-    struct stream *open; /* the latest */
+    struct stream *open; /* the latest stream */
 };
 
 struct fake_api {
@@ -129,7 +129,7 @@ static char *bytes_dup(const char *bytes, size_t len)
     return copy;
 }
 
-/* The next answer; the last stays. */
+/* The next answer. The last one is used again and again. */
 static const struct answer *answer_locked(struct route *r, struct answer *copy)
 {
     if (list_empty(&r->answers))
@@ -324,7 +324,7 @@ void fake_push_bytes(struct fake_api *f, const char *route, const char *bytes, s
     pthread_mutex_lock(&f->lock);
     struct stream *s = route_locked(f, route)->open;
     if (!s)
-        abort(); /* the test did not wait for the watch */
+        abort(); /* the test must wait for the watch first */
     buf_append(&s->text, bytes, len);
     s->then = then;
     pthread_cond_broadcast(&f->changed);

@@ -36,7 +36,7 @@ struct peer {
     SSL *ssl;
     int fd;
     nghttp2_session *session;
-    char client[64]; /* the name in its certificate */
+    char client[64]; /* the name in the client's certificate */
     unsigned streams, requests;
     bool cut, deaf, bye;
 };
@@ -116,7 +116,7 @@ void fake_http2_certify(const char *name, const char *path)
     EVP_PKEY_free(key);
 }
 
-/* Nobody's is refused here. */
+/* Accepts every client certificate. */
 static int take_any(int ok, X509_STORE_CTX *ctx)
 {
     (void)ok;
@@ -215,7 +215,7 @@ static void respond(struct peer *p, int32_t id, struct stream *s)
 {
     const char *path = buf_str(&s->path), *n;
     if (p->bye)
-        return; /* left out */
+        return; /* ignored */
     if (after(path, "/who"))
         buf_printf(&s->reply, "%s: ", p->client);
     if (after(path, "/slow"))
@@ -270,7 +270,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     (void)flags;
     (void)arg;
     struct stream *s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
-    (void)name_len; /* nghttp2 ends both with a NUL */
+    (void)name_len; /* nghttp2 adds a NUL to both */
     const char *key = (const char *)name;
     if (s && strcmp(key, ":method") == 0)
         buf_append(&s->method, value, len);
@@ -373,13 +373,13 @@ static void speak_http2(struct peer *p)
     }
     end_streams(p);
     nghttp2_session_del(p->session);
-    /* What was said must not be lost to a reset: the client closes first. */
+    /* A reset would lose what the server sent last, so the client closes first. */
     if (!p->cut && SSL_shutdown(p->ssl) >= 0)
         while (recv(p->fd, data, sizeof data, 0) > 0)
             continue;
 }
 
-/* ---- HTTP/1.1: one request after the other, all without a body ---- */
+/* ---- HTTP/1.1: requests without a body, one after the other ---- */
 
 static void speak_http1(struct peer *p)
 {
@@ -433,7 +433,7 @@ static void *accept_all(void *arg)
         unsigned at = f->connections;
         bool room = at < MAX_CONNECTIONS && !f->stopping;
         if (room) {
-            int on = 1; /* as the API server has it */
+            int on = 1; /* as kube-apiserver does */
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
             struct place *place = xmalloc(sizeof *place);
             *place = (struct place){f, at, fd};
@@ -451,7 +451,7 @@ static void *accept_all(void *arg)
 struct fake_http2 *fake_http2_start(const struct fake_http2_options *options)
 {
     struct fake_http2 *f = xcalloc(1, sizeof *f);
-    sigset_t pipe; /* of whoever has gone away; all threads inherit it */
+    sigset_t pipe; /* when a client has gone; all threads inherit the mask */
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
@@ -459,7 +459,7 @@ struct fake_http2 *fake_http2_start(const struct fake_http2_options *options)
     pthread_mutex_init(&f->lock, NULL);
     f->tls = SSL_CTX_new(TLS_server_method());
     SSL_CTX_set_alpn_select_cb(f->tls, select_protocol, f);
-    /* Sessions that are taken up again would say who the client was, not who it is. */
+    /* A resumed session would report the identity of the earlier connection. */
     SSL_CTX_set_session_id_context(f->tls, (const unsigned char *)"fake", 4);
     SSL_CTX_set_verify(f->tls, SSL_VERIFY_PEER, take_any);
     certify_server(f);

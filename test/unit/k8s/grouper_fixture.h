@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grouper_fixture.h - a grouper on an API server that says what the test wants; the test shows it
- * pods and PodGroups as the watches would.
+ * grouper_fixture.h - a grouper with a scripted API server. The test shows it pods and PodGroups,
+ * as the watches would.
  */
 #ifndef MUSTER_TEST_GROUPER_FIXTURE_H
 #define MUSTER_TEST_GROUPER_FIXTURE_H
@@ -20,7 +20,7 @@
 #define LINK(p)   "PATCH " POD(p)
 #define MADE      "pg-train-uj"
 
-/* YAML of a Job with `more` in its metadata, and of a pod of it. */
+/* YAML of a Job, with `more` in its metadata, and of one of its pods. */
 #define JOB_OF(more)                                                                               \
     "{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: ns, uid: uj, "           \
     "resourceVersion: '1', generation: 1" more "}, spec: {parallelism: 4}}"
@@ -32,7 +32,7 @@
     "}}"
 #define JOB_POD(name, uid) POD_OF(name, uid, "apiVersion: batch/v1, kind: Job", "train", "uj", "")
 
-/* A RayCluster of one head and so many workers, a worker, and their PodGroup. */
+/* A RayCluster with one head and this many workers, one of the workers, and their PodGroup. */
 #define RAY_OF(version, workers)                                                                   \
     "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
     "resourceVersion: '" version "', generation: " version                                         \
@@ -54,29 +54,30 @@ struct gfixture {
 };
 
 int grouper_set_up(void **state);
-/* One that never looks again by itself. */
+/* A grouper that never retries by itself. */
 int grouper_set_up_patient(void **state);
 int grouper_tear_down(void **state);
 
 /* JSON of a YAML text; the caller frees it. */
 char *json_of(const char *yaml);
-/* The answer of a route, in YAML. */
+/* Sets the answer of a route, in YAML. */
 void answers(struct gfixture *x, const char *route, unsigned status, const char *yaml);
-/* Any pod that is patched: the reply is the pod with that link. */
+/* Any pod that is patched: the answer is the pod with that link. */
 void answers_link(struct gfixture *x, const char *pod_yaml, const char *name, const char *group);
 void show_pod(struct gfixture *x, const char *yaml);
 void show_group(struct gfixture *x, const char *yaml);
 void group_gone(struct gfixture *x, const char *name);
-/* The list of RayClusters that their watch begins with; what it shows then. */
+/* The list of RayClusters at the start of their watch, and what the watch shows later. */
 void lists_rays(struct gfixture *x, const char *item);
 void pushes_ray(struct gfixture *x, const char *item);
-/* The worker p, linked, as JSON; the caller frees it. */
+/* The worker p with its link, as JSON; the caller frees it. */
 char *linked_ray_pod(void);
-/* A RayCluster of two workers has its PodGroup, which the watch shows, and one linked pod. */
+/* Sets up a RayCluster of two workers with its PodGroup, which the watch shows, and one linked pod.
+ */
 void make_ray(struct gfixture *x);
-/* What is known of a pod. */
+/* What the grouper knows about a pod. */
 const char *state_of(struct gfixture *x, const char *pod);
-/* Runs for a moment in which nothing more may happen. */
+/* Runs for a moment, in which nothing should happen. */
 void idle(struct gfixture *x);
 
 #define until(x, condition) run_until((x)->w, condition)
@@ -86,7 +87,7 @@ void idle(struct gfixture *x);
         usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
         while (!str_eq(state_of(x, pod), want)) {                                                  \
             if (usec_now() > limit_)                                                               \
-                fail_msg("%s is \"%s\", not \"%s\"", pod, state_of(x, pod), want);                 \
+                fail_msg("%s: got \"%s\", want \"%s\"", pod, state_of(x, pod), want);              \
             client_run((x)->w->client, 10 * USEC_PER_MSEC, (x)->w->fd);                            \
         }                                                                                          \
     } while (0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_capture.h - captures the warnings and errors that are logged, as text.
+ * log_capture.h - captures logged warnings and errors as text.
  */
 #ifndef MUSTER_TEST_LOG_CAPTURE_H
 #define MUSTER_TEST_LOG_CAPTURE_H
 
 #include <stdio.h>
 
-/* What is written to stderr from now on goes to a file; returns what was stderr. */
+/* Redirects stderr to a file; returns the old stderr. */
 int capture_log(FILE **file);
-/* The text, which the caller frees; stderr is what it was. */
+/* Restores stderr. Returns the captured text, which the caller frees. */
 char *end_capture(FILE *file, int saved);
 
 #endif

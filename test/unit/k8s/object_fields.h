@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object_fields.h - the table of test_object_cost.c: every list and map that a user can make as
- * long as the API server allows, one row each.
+ * object_fields.h - the table of test_object_cost.c: one row for each list or map that a user can
+ * make as long as the API server allows.
  */
 #ifndef MUSTER_TEST_OBJECT_FIELDS_H
 #define MUSTER_TEST_OBJECT_FIELDS_H
@@ -12,18 +12,20 @@ enum object_kind {
     OBJECT_CLAIM,
     OBJECT_VOLUME,
     OBJECT_CLASS,
-    OBJECT_GROUP
+    OBJECT_GROUP,
+    OBJECT_QUEUE
 };
 
 /*
- * `json` is the object with ' for ", and @ where `item` is repeated, separated by commas, until the
- * whole has the size wanted. # in an item is its number, % one that is a port.
+ * `json` is the object with ' for ", and with @ where `item` is repeated, separated by commas,
+ * until the object has the wanted size. In an item, # is its number and % a number that is a valid
+ * port.
  */
 struct object_field {
     enum object_kind kind;
-    const char *path; /* what is repeated, for people */
+    const char *path; /* the repeated field, for messages */
     const char *json, *item;
-    const char *dialect; /* OBJECT_GROUP: the API group */
+    const char *dialect; /* OBJECT_GROUP, OBJECT_QUEUE: the API group */
 };
 
 #define POD_META                                                                                   \
@@ -46,6 +48,10 @@ struct object_field {
     "'name':'g','namespace':'evil','uid':'uid-g','resourceVersion':'7',"                           \
     "'creationTimestamp':'2026-01-01T00:00:00Z'"
 #define GROUP(spec) "{'metadata':{" GROUP_META "},'spec':{" spec "}}"
+#define QUEUE_META                                                                                 \
+    "'name':'q','namespace':'evil','uid':'uid-q','resourceVersion':'7',"                           \
+    "'creationTimestamp':'2026-01-01T00:00:00Z'"
+#define QUEUE(spec) "{'metadata':{" QUEUE_META "},'spec':{" spec "}}"
 #define KAI         "scheduling.run.ai"
 #define VOLCANO     "scheduling.volcano.sh"
 #define XK8S        "scheduling.x-k8s.io"
@@ -118,7 +124,7 @@ static const struct object_field object_fields[] = {
      "'hugepages-#':'1'", NULL},
     {OBJECT_POD, "spec.resources.limits", POD("'resources':{'limits':{@}}"), "'hugepages-#':'1'",
      NULL},
-    /* ---- pods: where they may go ---- */
+    /* ---- pods: placement ---- */
     {OBJECT_POD, "spec.nodeSelector", POD("'nodeSelector':{@}"), "'k#':''", NULL},
     {OBJECT_POD, "spec.tolerations", POD("'tolerations':[@]"), "{'key':'k#','operator':'Exists'}",
      NULL},
@@ -274,6 +280,18 @@ static const struct object_field object_fields[] = {
     {OBJECT_GROUP, "status.conditions",
      "{'metadata':{" GROUP_META "},'spec':{'minMember':1},'status':{'conditions':[@]}}",
      "{'type':'t#','status':'True'}", VOLCANO},
+    /* ---- queues ---- */
+    {OBJECT_QUEUE, "metadata.labels", "{'metadata':{" QUEUE_META ",'labels':{@}},'spec':{}}",
+     "'k#':''", KAI},
+    {OBJECT_QUEUE, "spec.parentQueue", QUEUE("'parentQueue':'@'"), "0123456789", KAI},
+    {OBJECT_QUEUE, "spec.resources", QUEUE("'resources':{@}"), "'r#':{'quota':1}", KAI},
+    {OBJECT_QUEUE, "spec.resources.gpu", QUEUE("'resources':{'gpu':{'quota':1,@}}"), "'k#':1", KAI},
+    {OBJECT_QUEUE, "spec.capability", QUEUE("'capability':{@}"), "'a.b/r#':'1'", VOLCANO},
+    {OBJECT_QUEUE, "spec.guarantee.resource", QUEUE("'guarantee':{'resource':{@}}"), "'a.b/r#':'1'",
+     VOLCANO},
+    {OBJECT_QUEUE, "spec.max", QUEUE("'max':{@}"), "'a.b/r#':'1'", XK8S},
+    {OBJECT_QUEUE, "status.allocated",
+     "{'metadata':{" QUEUE_META "},'spec':{},'status':{'allocated':{@}}}", "'a.b/r#':'1'", VOLCANO},
 };
 
 #endif

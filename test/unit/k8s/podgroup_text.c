@@ -13,7 +13,7 @@ json_t *parse(const char *text)
     return json_incref(json_array_get(all, 0));
 }
 
-/* ---- facts in words ---- */
+/* ---- facts as text ---- */
 
 static void put_ref(struct buf *b, const struct gang_ref *ref)
 {
@@ -49,7 +49,7 @@ static void put_subgroup(struct buf *b, const struct gang_subgroup *s)
     buf_putc(b, ']');
 }
 
-/* Everything that is not as in a group of which nothing is said: "min 4 max 8 …". */
+/* Everything that differs from an empty PodGroup: "min 4 max 8 …". */
 static char *words(const struct gang_group_facts *f)
 {
     static const char *const matches[] = {"once", "running", "waiting", ""};
@@ -110,7 +110,7 @@ void assert_words(const struct gang_group_facts *f, const char *what, const char
 {
     cleanup_free char *got = words(f);
     if (!str_eq(got, want))
-        fail_msg("%s\n is: %s\n not: %s", what, got, want);
+        fail_msg("%s\n got:  %s\n want: %s", what, got, want);
 }
 
 struct gang_pod_facts *read_pod(const char *metadata)

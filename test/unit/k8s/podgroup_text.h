@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * podgroup_text.h - PodGroups and pods written as one readable line, and their facts as another,
- * for the tests of the dialects.
+ * podgroup_text.h - PodGroups and pods as one readable line, and their facts as another, for the
+ * tests of the dialects.
  */
 #ifndef MUSTER_TEST_PODGROUP_TEXT_H
 #define MUSTER_TEST_PODGROUP_TEXT_H
@@ -26,16 +26,17 @@
 #define KOORD   "gang.scheduling.koordinator.sh"
 #define LIGHT   "pod-group.scheduling.sigs.k8s.io"
 
-/* Flow YAML, so that a case is one readable line; JSON is YAML too. The caller owns the object. */
+/* Parses flow YAML, so that a case fits on one line. JSON is YAML, too. The caller owns the object.
+ */
 json_t *parse(const char *text);
 
-/* PodGroup ml/g of that API with these annotations and this spec. */
+/* The facts of PodGroup ml/g of this API with these annotations and this spec. */
 struct gang_group_facts *read_group(const char *api_group, const char *annotations,
                                     const char *spec);
-/* Pod ml/p with this in its metadata. */
+/* The facts of pod ml/p with this in its metadata. */
 struct gang_pod_facts *read_pod(const char *metadata);
-/* Everything that is not as in a group of which nothing is said must be "min 4 max 8 …", or the
- * sentence of a group that is invalid; `what` is for messages. */
+/* Compares the facts with a text of everything that differs from an empty PodGroup ("min 4 max 8
+ * …"), or with the error of an invalid one. `what` names the case in a failure. */
 void assert_words(const struct gang_group_facts *f, const char *what, const char *want);
 
 #endif

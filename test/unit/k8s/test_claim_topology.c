@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims and volumes in whatever order they come, and what is posted of them. */
+/* Claims and volumes that come in any order, and the facts that are posted about them. */
 #include "k8s/list_watch/claim_topology.h"
 
 #include <setjmp.h>
@@ -59,14 +59,14 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What was posted since the last time. */
+/* Compares with what was posted since the last call. */
 static void expect(struct fixture *f, const char *want)
 {
     assert_string_equal(buf_str(&f->posted), want);
     buf_clear(&f->posted);
 }
 
-/* NULL: not bound; not selected. */
+/* volume NULL: not bound; node NULL: no selected node. */
 static void claim(struct fixture *f, const char *name, const char *volume, const char *node)
 {
     cleanup_json json_t *json = json_pack(
@@ -77,7 +77,7 @@ static void claim(struct fixture *f, const char *name, const char *volume, const
         fail_msg("%s", err.text);
 }
 
-/* zone NULL: any node will do. */
+/* zone NULL: usable on any node. */
 static void volume(struct fixture *f, const char *name, const char *zone)
 {
     cleanup_json json_t *json = json_pack("{s:{s:s}, s:{}}", "metadata", "name", name, "spec");
@@ -92,7 +92,7 @@ static void volume(struct fixture *f, const char *name, const char *zone)
         fail_msg("%s", err.text);
 }
 
-static void test_a_volume_may_come_first_or_last(void **state)
+static void a_volume_may_come_before_or_after_its_claim(void **state)
 {
     struct fixture *f = *state;
     volume(f, "v1", "a");
@@ -106,7 +106,7 @@ static void test_a_volume_may_come_first_or_last(void **state)
     expect(f, "ml/c2 limited zone=b;");
 }
 
-static void test_only_what_is_known_is_posted(void **state)
+static void claims_without_limits_and_unknown_claims_are_not_posted(void **state)
 {
     struct fixture *f = *state;
     claim(f, "unbound", NULL, NULL);
@@ -122,8 +122,8 @@ static void test_only_what_is_known_is_posted(void **state)
     expect(f, "ml/bound bound;");
 }
 
-/* As with a class that waits for the first consumer: selected, provisioned, bound. */
-static void test_a_claim_is_prepared_then_bound(void **state)
+/* As with a StorageClass that waits for the first consumer: selected, provisioned, bound. */
+static void a_claim_is_prepared_and_then_bound(void **state)
 {
     struct fixture *f = *state;
     claim(f, "c", NULL, NULL);
@@ -138,7 +138,7 @@ static void test_a_claim_is_prepared_then_bound(void **state)
     expect(f, "ml/c gone;");
 }
 
-static void test_a_selection_is_taken_back(void **state)
+static void a_selected_node_may_be_removed(void **state)
 {
     struct fixture *f = *state;
     claim(f, "c", NULL, "n1");
@@ -146,10 +146,10 @@ static void test_a_selection_is_taken_back(void **state)
     claim(f, "c", NULL, NULL);
     expect(f, "ml/c on n1;ml/c on n2;ml/c;");
     claim_topology_gone(f->claims, "ml", "c");
-    expect(f, ""); /* it had no limits any more */
+    expect(f, ""); /* nothing to post: it had no limits */
 }
 
-static void test_a_volume_changes_and_goes(void **state)
+static void a_changed_or_deleted_volume_updates_its_claim(void **state)
 {
     struct fixture *f = *state;
     volume(f, "v", "a");
@@ -166,7 +166,7 @@ static void test_a_volume_changes_and_goes(void **state)
     expect(f, "ml/c bound;");
 }
 
-static void test_a_claim_moves_to_another_volume(void **state)
+static void a_claim_may_change_to_another_volume(void **state)
 {
     struct fixture *f = *state;
     volume(f, "v1", "a");
@@ -178,7 +178,7 @@ static void test_a_claim_moves_to_another_volume(void **state)
     expect(f, "");
 }
 
-static void test_two_claims_may_name_one_volume(void **state)
+static void two_claims_may_name_the_same_volume(void **state)
 {
     struct fixture *f = *state;
     claim(f, "c1", "v", NULL);
@@ -192,7 +192,7 @@ static void test_two_claims_may_name_one_volume(void **state)
     expect(f, "ml/c2 limited zone=b;");
 }
 
-static void test_what_was_posted_can_be_asked(void **state)
+static void posted_facts_can_be_read_again(void **state)
 {
     struct fixture *f = *state;
     volume(f, "v", "a");
@@ -208,9 +208,9 @@ static void test_what_was_posted_can_be_asked(void **state)
     assert_null(claim_topology_facts(f->claims, "ml", "other"));
 }
 
-static void bad(struct fixture *f,
-                int (*set)(struct claim_topology *, const json_t *, struct err *), const char *text,
-                const char *says)
+static void assert_unreadable(struct fixture *f,
+                              int (*set)(struct claim_topology *, const json_t *, struct err *),
+                              const char *text, const char *says)
 {
     json_error_t at;
     cleanup_json json_t *json = json_loads(text, 0, &at);
@@ -218,17 +218,18 @@ static void bad(struct fixture *f,
     assert_non_null(json);
     assert_int_equal(set(f->claims, json, &err), -1);
     if (!strstr(err.text, says))
-        fail_msg("\"%s\" does not say \"%s\"", err.text, says);
+        fail_msg("the error \"%s\" does not contain \"%s\"", err.text, says);
 }
 
-/* What cannot be read limits nothing: the scheduler has the last word. */
-static void test_odd_objects(void **state)
+/* An unreadable object limits nothing: kube-scheduler decides. */
+static void unreadable_objects_limit_nothing(void **state)
 {
     struct fixture *f = *state;
     volume(f, "v", "a");
     claim(f, "c", "v", NULL);
     expect(f, "ml/c limited zone=a;");
-    bad(f, claim_topology_set_volume,
+    assert_unreadable(
+        f, claim_topology_set_volume,
         "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"nodeAffinity\":{\"required\":{"
         "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\"}]}]}}}}",
         "PersistentVolume v: spec.nodeAffinity: nodeSelectorTerms[0]: matchExpressions[0]: "
@@ -236,27 +237,33 @@ static void test_odd_objects(void **state)
     expect(f, "ml/c bound;");
     volume(f, "v", "a");
     expect(f, "ml/c limited zone=a;");
-    bad(f, claim_topology_set,
+    assert_unreadable(
+        f, claim_topology_set,
         "{\"metadata\":{\"name\":\"c\",\"namespace\":\"ml\"},\"spec\":{\"volumeName\":7}}",
         "PersistentVolumeClaim ml/c: volumeName is a number");
     expect(f, "ml/c;");
-    bad(f, claim_topology_set, "{}", "PersistentVolumeClaim: metadata.name is missing");
-    bad(f, claim_topology_set_volume, "{}", "PersistentVolume: metadata.name is missing");
+    assert_unreadable(f, claim_topology_set, "{}",
+                      "PersistentVolumeClaim: metadata.name is missing");
+    assert_unreadable(f, claim_topology_set_volume, "{}",
+                      "PersistentVolume: metadata.name is missing");
     expect(f, "");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_volume_may_come_first_or_last, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_only_what_is_known_is_posted, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_claim_is_prepared_then_bound, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_selection_is_taken_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_volume_changes_and_goes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_claim_moves_to_another_volume, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_two_claims_may_name_one_volume, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_was_posted_can_be_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_odd_objects, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_volume_may_come_before_or_after_its_claim, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(claims_without_limits_and_unknown_claims_are_not_posted,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_claim_is_prepared_and_then_bound, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_selected_node_may_be_removed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_changed_or_deleted_volume_updates_its_claim, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_claim_may_change_to_another_volume, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_claims_may_name_the_same_volume, setup, teardown),
+        cmocka_unit_test_setup_teardown(posted_facts_can_be_read_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(unreadable_objects_limit_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short calls over HTTP/2, before a server that does everything a server may do. */
+/* Short calls over HTTP/2 to a server that does everything that servers do. */
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,12 +11,12 @@ struct fixture {
     struct fake_http2 *server;
     struct api_metrics *metrics;
     struct client *client;
-    struct kubeconfig *kc; /* of the client, where a test wants it */
+    struct kubeconfig *kc; /* the client's, for tests that change it */
     struct buf heard;      /* statuses, or errors */
     int fd;
 };
 
-/* What became of a call. */
+/* The result of a call. */
 struct call {
     struct fixture *x;
     struct client_call *call;
@@ -25,7 +25,7 @@ struct call {
     char error[200], body[200];
     size_t len;
     bool too_large;
-    struct call *then_cancel; /* in the reply */
+    struct call *then_cancel; /* cancelled from on_done() */
 };
 
 static void on_done(void *arg, const struct client_reply *reply)
@@ -107,7 +107,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- the normal way ---- */
+/* ---- the usual way ---- */
 
 static void many_requests_share_one_connection(void **state)
 {
@@ -124,7 +124,7 @@ static void many_requests_share_one_connection(void **state)
     assert_true(fake_http2_peak(x->server) > 10);
 }
 
-static void a_body_and_a_token_arrive(void **state)
+static void the_body_and_the_token_are_sent(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -141,7 +141,7 @@ static void a_body_and_a_token_arrive(void **state)
     assert_whole(c, "POST /ok Bearer secret ");
 }
 
-static void a_server_below_a_path_is_reached_there(void **state)
+static void the_path_in_the_servers_url_is_kept(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -157,7 +157,7 @@ static void a_server_below_a_path_is_reached_there(void **state)
     assert_whole(c, "GET /k8s/clusters/c1/ok  ");
 }
 
-static void statuses_are_told(void **state)
+static void statuses_are_reported(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -173,16 +173,16 @@ static void statuses_are_told(void **state)
     }
     get(x, &c, "/early");
     run_until(x, c.done);
-    assert_whole(c, "GET /early  "); /* 103 was no answer yet */
+    assert_whole(c, "GET /early  "); /* 103 is not the final answer */
 }
 
-static void more_than_the_server_takes_at_once_wait(void **state)
+static void calls_beyond_the_servers_limit_of_streams_wait(void **state)
 {
     struct fixture *x = *state;
     static struct call calls[40];
     serve_with(x, (struct fake_http2_options){.streams = 3});
     get(x, &calls[0], "/ok");
-    run_until(x, calls[0].done); /* the server has said its bound */
+    run_until(x, calls[0].done); /* the server has announced its limit */
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
         get(x, &calls[i], "/ok");
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
@@ -195,7 +195,7 @@ static void more_than_the_server_takes_at_once_wait(void **state)
 
 /* ---- bounds ---- */
 
-static void a_reply_that_is_too_large_is_cut_off(void **state)
+static void a_reply_above_the_bound_is_an_error(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0}, other = {0};
@@ -206,7 +206,7 @@ static void a_reply_that_is_too_large_is_cut_off(void **state)
     assert_true(c.too_large);
     assert_string_equal(c.error, "the reply is too large");
     assert_whole(other, "GET /ok  ");
-    /* Larger than all windows, and within the bound. */
+    /* Larger than all flow-control windows, but within the bound. */
     send_as(x, &c, (struct client_request){.path = "/big/20000000", .max_body = 21000000});
     run_until(x, c.done);
     assert_string_equal(c.error, "");
@@ -214,7 +214,7 @@ static void a_reply_that_is_too_large_is_cut_off(void **state)
     assert_int_equal(fake_http2_connections(x->server), 1);
 }
 
-static void a_body_that_is_large_is_sent_whole(void **state)
+static void a_large_body_is_sent_completely(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -230,7 +230,7 @@ static void a_body_that_is_large_is_sent_whole(void **state)
     assert_true(c.len > 3000000);
 }
 
-static void a_deadline_ends_a_call_and_takes_it_back(void **state)
+static void a_timeout_ends_a_call_and_resets_its_stream(void **state)
 {
     struct fixture *x = *state;
     struct call slow = {0}, quick = {0};
@@ -238,7 +238,7 @@ static void a_deadline_ends_a_call_and_takes_it_back(void **state)
     send_as(x, &slow, (struct client_request){.path = "/hang", .timeout = 200 * USEC_PER_MSEC});
     usec_t begun = usec_now();
     run_until(x, fake_http2_requests(x->server) == 1);
-    get(x, &quick, "/ok"); /* the server is not silent */
+    get(x, &quick, "/ok"); /* the server still answers other calls */
     run_until(x, quick.done);
     run_until(x, slow.done);
     assert_true(usec_now() - begun >= 200 * USEC_PER_MSEC);
@@ -251,7 +251,7 @@ static void a_deadline_ends_a_call_and_takes_it_back(void **state)
     assert_int_equal(fake_http2_connections(x->server), 1);
 }
 
-static void a_server_that_went_silent_is_connected_to_anew(void **state)
+static void a_silent_connection_is_replaced(void **state)
 {
     struct fixture *x = *state;
     struct call deaf = {0}, beside = {0}, next = {0};
@@ -259,12 +259,12 @@ static void a_server_that_went_silent_is_connected_to_anew(void **state)
     get(x, &next, "/ok");
     run_until(x, next.done);
     usleep(20000);
-    client_run(x->client, 0, x->fd); /* what it said of its settings is heard */
+    client_run(x->client, 0, x->fd); /* reads the server's settings */
     get(x, &beside, "/hang");
     send_as(x, &deaf, (struct client_request){.path = "/deaf", .timeout = 300 * USEC_PER_MSEC});
     run_until(x, deaf.done && beside.done);
     assert_non_null(strstr(deaf.error, "no answer within 300 ms"));
-    assert_non_null(strstr(beside.error, "silent"));
+    assert_non_null(strstr(beside.error, "does not answer"));
     get(x, &next, "/ok");
     run_until(x, next.done);
     assert_whole(next, "GET /ok  ");
@@ -273,7 +273,7 @@ static void a_server_that_went_silent_is_connected_to_anew(void **state)
 
 /* ---- what servers do ---- */
 
-static void what_the_server_refuses_unseen_is_sent_again(void **state)
+static void a_refused_stream_is_sent_again(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -284,23 +284,23 @@ static void what_the_server_refuses_unseen_is_sent_again(void **state)
     assert_int_equal(fake_http2_requests(x->server), 3);
 }
 
-static void what_is_refused_for_ever_ends(void **state)
+static void a_call_fails_when_its_stream_is_always_refused(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
     serve_with(x, (struct fake_http2_options){0});
     get(x, &c, "/refuse/1000");
     run_until(x, c.done);
-    assert_non_null(strstr(c.error, "cut the request off"));
+    assert_non_null(strstr(c.error, "aborted the request"));
     assert_int_equal(fake_http2_requests(x->server), 11);
 }
 
-static void after_a_goodbye_a_new_connection_takes_over(void **state)
+static void after_goaway_a_new_connection_is_used(void **state)
 {
     struct fixture *x = *state;
     static struct call calls[30];
-    /* It looks at five requests of each connection and leaves the others out: each is answered
-     * once. */
+    /* The server answers five requests of each connection and ignores the others. Each request
+     * still gets one answer. */
     serve_with(x, (struct fake_http2_options){.max_requests = 5});
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
         get(x, &calls[i], "/ok");
@@ -313,17 +313,18 @@ static void after_a_goodbye_a_new_connection_takes_over(void **state)
     assert_true(fake_http2_connections(x->server) > 1);
 }
 
-/* Handed back while bytes are written: nothing else happens then, so nobody may sleep over it. */
-static void requests_handed_back_get_a_connection(void **state)
+/* The server refuses requests while bytes are written. No other event follows, so the client must
+ * not wait for one. */
+static void requests_refused_by_goaway_get_a_new_connection(void **state)
 {
     struct fixture *x = *state;
     struct call first = {0}, leave = {0}, next[3] = {{0}};
     serve_with(x, (struct fake_http2_options){.streams = 1});
     get(x, &first, "/ok");
-    run_until(x, first.done); /* the server has said its bound */
+    run_until(x, first.done); /* the server has announced its limit */
     get(x, &leave, "/leave");
     for (size_t i = 0; i < ARRAY_SIZE(next); i++)
-        get(x, &next[i], "/ok"); /* begun, but they do not leave */
+        get(x, &next[i], "/ok"); /* accepted by the client, but not sent yet */
     usec_t begun = usec_now();
     for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
         while (!next[i].done)
@@ -334,7 +335,7 @@ static void requests_handed_back_get_a_connection(void **state)
     assert_false(leave.done);
 }
 
-static void what_is_under_way_at_a_goodbye_is_still_answered(void **state)
+static void calls_under_way_at_goaway_are_still_answered(void **state)
 {
     struct fixture *x = *state;
     struct call big = {0}, bye = {0}, later = {0};
@@ -350,21 +351,21 @@ static void what_is_under_way_at_a_goodbye_is_still_answered(void **state)
     assert_int_equal(fake_http2_connections(x->server), 2);
 }
 
-static void a_stream_that_breaks_off_is_an_error(void **state)
+static void a_reset_stream_is_an_error(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
     serve_with(x, (struct fake_http2_options){0});
     get(x, &c, "/reset");
     run_until(x, c.done);
-    assert_non_null(strstr(c.error, "cut the request off"));
+    assert_non_null(strstr(c.error, "aborted the request"));
     get(x, &c, "/ok");
     run_until(x, c.done);
     assert_whole(c, "GET /ok  ");
     assert_int_equal(fake_http2_connections(x->server), 1);
 }
 
-static void a_lost_connection_ends_all_that_was_on_it(void **state)
+static void a_lost_connection_ends_all_its_calls(void **state)
 {
     struct fixture *x = *state;
     struct call hang[3] = {{0}}, cut = {0}, next = {0};
@@ -382,7 +383,7 @@ static void a_lost_connection_ends_all_that_was_on_it(void **state)
     assert_int_equal(fake_http2_connections(x->server), 2);
 }
 
-static void what_is_no_http2_ends_the_connection(void **state)
+static void bytes_that_are_not_http2_end_the_connection(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -395,7 +396,7 @@ static void what_is_no_http2_ends_the_connection(void **state)
     assert_whole(c, "GET /ok  ");
 }
 
-static void a_server_that_only_speaks_http1_is_served(void **state)
+static void a_server_with_only_http1_works(void **state)
 {
     struct fixture *x = *state;
     struct call calls[3] = {{0}};
@@ -410,12 +411,12 @@ static void a_server_that_only_speaks_http1_is_served(void **state)
     get(x, &calls[0], "/ok");
     run_until(x, calls[0].done);
     assert_whole(calls[0], "old");
-    assert_int_equal(fake_http2_connections(x->server), connections); /* they are kept */
+    assert_int_equal(fake_http2_connections(x->server), connections); /* connections are reused */
 }
 
-/* ---- who we are, and who they are ---- */
+/* ---- identities of client and server ---- */
 
-static void an_expired_token_is_read_again_once(void **state)
+static void after_401_the_token_file_is_read_again_once(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -439,7 +440,7 @@ static void an_expired_token_is_read_again_once(void **state)
     unlink(path);
 }
 
-/* A client whose certificate is in the file; `x->kc` is its kubeconfig. */
+/* A client whose certificate is in a file; x->kc is its kubeconfig. */
 static void begin_with_file(struct fixture *x, const char *path, struct fake_http2_options options)
 {
     serve_with(x, options);
@@ -457,7 +458,7 @@ static void new_file(char *path)
     close(fd);
 }
 
-static void an_expired_certificate_is_replaced_by_the_renewed_one(void **state)
+static void after_401_a_renewed_certificate_is_used(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -467,7 +468,7 @@ static void an_expired_certificate_is_replaced_by_the_renewed_one(void **state)
     begin_with_file(x, path, (struct fake_http2_options){0});
     get(x, &c, "/who");
     run_until(x, c.done);
-    assert_int_equal(c.status, 401); /* there is no other */
+    assert_int_equal(c.status, 401); /* the file has no other certificate */
     fake_http2_certify("new", path);
     send_as(x, &c, (struct client_request){.path = "/who", .body = "{}"});
     run_until(x, c.done);
@@ -476,7 +477,7 @@ static void an_expired_certificate_is_replaced_by_the_renewed_one(void **state)
     unlink(path);
 }
 
-static void a_renewed_certificate_is_taken_up_before_the_former_expires(void **state)
+static void a_renewed_certificate_is_used_before_the_old_one_expires(void **state)
 {
     struct fixture *x = *state;
     struct call slow = {0}, next = {0};
@@ -495,14 +496,14 @@ static void a_renewed_certificate_is_taken_up_before_the_former_expires(void **s
     run_until(x, next.done);
     assert_whole(next, "second: GET /who  ");
     assert_false(slow.done);
-    run_until(x, slow.done); /* it ends where it was begun, and then that connection does */
+    run_until(x, slow.done); /* it ends on its old connection, which then closes */
     assert_whole(slow, "GET /slow  ");
     run_until(x, fake_http2_open(x->server) == 1);
     assert_int_equal(fake_http2_connections(x->server), 2);
     unlink(path);
 }
 
-static void a_renewed_certificate_is_taken_up_over_http1(void **state)
+static void a_renewed_certificate_is_used_over_http1(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -510,7 +511,7 @@ static void a_renewed_certificate_is_taken_up_over_http1(void **state)
     new_file(path);
     fake_http2_certify("first", path);
     begin_with_file(x, path, (struct fake_http2_options){.only_http1 = true});
-    for (int alone = 0; alone < 2; alone++) { /* lists and watches are `alone` */
+    for (int alone = 0; alone < 2; alone++) { /* lists and watches have a connection of their own */
         send_as(x, &c, (struct client_request){.path = "/ok", .alone = alone});
         run_until(x, c.done);
         assert_whole(c, "oldfirst");
@@ -528,7 +529,7 @@ static void a_renewed_certificate_is_taken_up_over_http1(void **state)
     unlink(path);
 }
 
-static void a_renewed_authority_is_believed(void **state)
+static void a_renewed_certificate_authority_is_trusted(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -548,13 +549,13 @@ static void a_renewed_authority_is_believed(void **state)
     fwrite(right.data, right.len, 1, f);
     fclose(f);
     free(right.data);
-    get(x, &c, "/ok"); /* at once: the failure was reason enough to look */
+    get(x, &c, "/ok"); /* at once: the failure makes the client read the file */
     run_until(x, c.done);
     assert_whole(c, "GET /ok  ");
     unlink(path);
 }
 
-static void a_certificate_of_others_is_not_trusted(void **state)
+static void a_certificate_of_another_authority_is_not_trusted(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -575,7 +576,7 @@ static void a_certificate_of_others_is_not_trusted(void **state)
     fake_http2_stop(other);
 }
 
-static void the_name_that_the_kubeconfig_says_is_verified(void **state)
+static void the_server_name_in_the_kubeconfig_is_verified(void **state)
 {
     struct fixture *x = *state;
     struct call c = {0};
@@ -592,7 +593,7 @@ static void the_name_that_the_kubeconfig_says_is_verified(void **state)
     assert_true(*c.error);
 }
 
-static void nobody_there_is_an_error_for_all_who_wait(void **state)
+static void a_refused_connection_is_an_error_for_every_waiting_call(void **state)
 {
     struct fixture *x = *state;
     struct call a = {0}, b = {0};
@@ -607,18 +608,18 @@ static void nobody_there_is_an_error_for_all_who_wait(void **state)
 
 /* ---- cancelling ---- */
 
-static void a_cancelled_call_is_silent_at_every_stage(void **state)
+static void a_cancelled_call_reports_nothing_at_any_stage(void **state)
 {
     struct fixture *x = *state;
     struct call never = {0}, hang = {0}, last = {0};
     serve_with(x, (struct fake_http2_options){.streams = 1});
-    get(x, &never, "/ok"); /* while there is no connection */
+    get(x, &never, "/ok"); /* before there is a connection */
     client_cancel(x->client, never.call);
     get(x, &last, "/ok");
     run_until(x, last.done);
     get(x, &hang, "/hang");
     run_until(x, fake_http2_requests(x->server) == 2);
-    get(x, &never, "/ok"); /* behind what the server takes at once */
+    get(x, &never, "/ok"); /* waits behind the server's limit */
     client_run(x->client, 0, x->fd);
     client_cancel(x->client, never.call);
     client_cancel(x->client, hang.call); /* under way */
@@ -629,7 +630,7 @@ static void a_cancelled_call_is_silent_at_every_stage(void **state)
     assert_int_equal(fake_http2_requests(x->server), 3);
 }
 
-/* Both replies may come in one read. */
+/* Both replies may arrive in one read. */
 static void a_reply_may_cancel_another_call(void **state)
 {
     struct fixture *x = *state;
@@ -645,7 +646,7 @@ static void a_reply_may_cancel_another_call(void **state)
     }
 }
 
-static void freeing_the_client_calls_nobody_back(void **state)
+static void freeing_the_client_makes_no_callbacks(void **state)
 {
     struct fixture *x = *state;
     struct call calls[4] = {{0}};
@@ -665,34 +666,34 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(many_requests_share_one_connection),
-        TEST(a_body_and_a_token_arrive),
-        TEST(a_server_below_a_path_is_reached_there),
-        TEST(statuses_are_told),
-        TEST(more_than_the_server_takes_at_once_wait),
-        TEST(a_reply_that_is_too_large_is_cut_off),
-        TEST(a_body_that_is_large_is_sent_whole),
-        TEST(a_deadline_ends_a_call_and_takes_it_back),
-        TEST(a_server_that_went_silent_is_connected_to_anew),
-        TEST(what_the_server_refuses_unseen_is_sent_again),
-        TEST(what_is_refused_for_ever_ends),
-        TEST(after_a_goodbye_a_new_connection_takes_over),
-        TEST(requests_handed_back_get_a_connection),
-        TEST(what_is_under_way_at_a_goodbye_is_still_answered),
-        TEST(a_stream_that_breaks_off_is_an_error),
-        TEST(a_lost_connection_ends_all_that_was_on_it),
-        TEST(what_is_no_http2_ends_the_connection),
-        TEST(a_server_that_only_speaks_http1_is_served),
-        TEST(an_expired_token_is_read_again_once),
-        TEST(an_expired_certificate_is_replaced_by_the_renewed_one),
-        TEST(a_renewed_certificate_is_taken_up_before_the_former_expires),
-        TEST(a_renewed_certificate_is_taken_up_over_http1),
-        TEST(a_renewed_authority_is_believed),
-        TEST(a_certificate_of_others_is_not_trusted),
-        TEST(the_name_that_the_kubeconfig_says_is_verified),
-        TEST(nobody_there_is_an_error_for_all_who_wait),
-        TEST(a_cancelled_call_is_silent_at_every_stage),
+        TEST(the_body_and_the_token_are_sent),
+        TEST(the_path_in_the_servers_url_is_kept),
+        TEST(statuses_are_reported),
+        TEST(calls_beyond_the_servers_limit_of_streams_wait),
+        TEST(a_reply_above_the_bound_is_an_error),
+        TEST(a_large_body_is_sent_completely),
+        TEST(a_timeout_ends_a_call_and_resets_its_stream),
+        TEST(a_silent_connection_is_replaced),
+        TEST(a_refused_stream_is_sent_again),
+        TEST(a_call_fails_when_its_stream_is_always_refused),
+        TEST(after_goaway_a_new_connection_is_used),
+        TEST(requests_refused_by_goaway_get_a_new_connection),
+        TEST(calls_under_way_at_goaway_are_still_answered),
+        TEST(a_reset_stream_is_an_error),
+        TEST(a_lost_connection_ends_all_its_calls),
+        TEST(bytes_that_are_not_http2_end_the_connection),
+        TEST(a_server_with_only_http1_works),
+        TEST(after_401_the_token_file_is_read_again_once),
+        TEST(after_401_a_renewed_certificate_is_used),
+        TEST(a_renewed_certificate_is_used_before_the_old_one_expires),
+        TEST(a_renewed_certificate_is_used_over_http1),
+        TEST(a_renewed_certificate_authority_is_trusted),
+        TEST(a_certificate_of_another_authority_is_not_trusted),
+        TEST(the_server_name_in_the_kubeconfig_is_verified),
+        TEST(a_refused_connection_is_an_error_for_every_waiting_call),
+        TEST(a_cancelled_call_reports_nothing_at_any_stage),
         TEST(a_reply_may_cancel_another_call),
-        TEST(freeing_the_client_calls_nobody_back),
+        TEST(freeing_the_client_makes_no_callbacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

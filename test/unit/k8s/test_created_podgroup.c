@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups that muster makes, as objects: what is written in each dialect, and what is left to
- * those who edit them. */
+/* PodGroups that muster creates, as objects: what each dialect writes, and what is left to people
+ * who edit them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "k8s/encoding/yaml_to_json.h"
 #include "k8s/grouper/created_podgroup.h"
 
-static char *letters(const char *s)
+static char *copy_text(const char *s)
 {
     return (char *)(uintptr_t)s;
 }
@@ -33,30 +33,32 @@ static void assert_json(const json_t *json, const char *yaml)
     if (want == json || (want && json && json_equal(json, want)))
         return;
     cleanup_free char *is = json ? json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    fail_msg("is %s, not %s", is ? is : "nothing", yaml ? yaml : "nothing");
+    fail_msg("got %s, want %s", is ? is : "nothing", yaml ? yaml : "nothing");
 }
 
-/* A RayCluster's: a head and four workers. */
+/* The group of a RayCluster: a head and four workers. */
 static struct workload_role roles[] = {
     {(char *)(uintptr_t) "headgroup", NULL, 1, -1},
     {(char *)(uintptr_t) "w", NULL, 4, -1},
 };
 
-/* Everything is borrowed but the three objects; see drop(). */
+/* Borrows everything but three objects; see drop(). */
 static struct workload_group group_of(int64_t min_member)
 {
     return (struct workload_group){
-        .name = letters("pg-ray-u"),
+        .name = copy_text("pg-ray-u"),
         .min_member = min_member,
         .min_children = -1,
         .roles = roles,
         .n_roles = 2,
-        .queue = letters("training"),
-        .priority_class = letters("high"),
+        .queue = copy_text("training"),
+        .priority_class = copy_text("high"),
+        .preemptibility = "non-preemptible",
         .min_resources = parse("{cpu: '8', nvidia.com/gpu: '4'}"),
         .labels = parse("{team: a}"),
         .annotations = parse("{note: b}"),
-        .owner = {letters("ray.io/v1"), letters("RayCluster"), letters("ray"), letters("u")},
+        .owner = {copy_text("ray.io/v1"), copy_text("RayCluster"), copy_text("ray"),
+                  copy_text("u")},
     };
 }
 
@@ -74,7 +76,8 @@ static void each_dialect_writes_its_own_fields(void **state)
         const struct dialect *dialect;
         const char *spec;
     } cases[] = {
-        {&dialect_kai, "{minMember: 5, queue: training, priorityClassName: high, subGroups: "
+        {&dialect_kai, "{minMember: 5, queue: training, priorityClassName: high, preemptibility: "
+                       "non-preemptible, subGroups: "
                        "[{name: headgroup, minMember: 1}, {name: w, minMember: 4}]}"},
         {&dialect_volcano, "{minMember: 5, queue: training, priorityClassName: high, "
                            "minResources: {cpu: '8', nvidia.com/gpu: '4'}, minTaskMember: "
@@ -90,8 +93,8 @@ static void each_dialect_writes_its_own_fields(void **state)
     drop(&g);
 }
 
-/* Whoever has objects can be asked for, by the name that the settings know it by. */
-static void every_dialect_with_objects_can_be_made(void **state)
+/* Each dialect with objects has the name that the settings use. */
+static void every_dialect_with_objects_can_be_created(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++) {
@@ -104,36 +107,37 @@ static void every_dialect_with_objects_can_be_made(void **state)
     }
 }
 
-/* Of a JobSet: each of its jobs is a part of parts, and one of them is enough. */
-static void kai_has_parts_of_parts(void **state)
+/* For a JobSet: each of its jobs is a subgroup with subgroups, and one of these is enough. */
+static void kai_gets_nested_subgroups(void **state)
 {
     (void)state;
     struct workload_role tree[] = {
-        {letters("driver"), NULL, 0, -1},
-        {letters("driver-replica-0"), letters("driver"), 1, -1},
-        {letters("workers"), NULL, 0, 1},
-        {letters("workers-replica-0"), letters("workers"), 2, -1},
-        {letters("workers-replica-1"), letters("workers"), 2, -1},
+        {copy_text("driver"), NULL, 0, -1},
+        {copy_text("driver-replica-0"), copy_text("driver"), 1, -1},
+        {copy_text("workers"), NULL, 0, 1},
+        {copy_text("workers-replica-0"), copy_text("workers"), 2, -1},
+        {copy_text("workers-replica-1"), copy_text("workers"), 2, -1},
     };
     struct workload_group g = group_of(5);
     g.roles = tree;
     g.n_roles = ARRAY_SIZE(tree);
     g.min_children = 2;
     cleanup_json json_t *kai = dialect_kai.make(&g);
-    assert_json(kai, "{minSubGroup: 2, queue: training, priorityClassName: high, subGroups: ["
+    assert_json(kai, "{minSubGroup: 2, queue: training, priorityClassName: high, preemptibility: "
+                     "non-preemptible, subGroups: ["
                      "{name: driver}, {name: driver-replica-0, parent: driver, minMember: 1}, "
                      "{name: workers, minSubGroup: 1}, "
                      "{name: workers-replica-0, parent: workers, minMember: 2}, "
                      "{name: workers-replica-1, parent: workers, minMember: 2}]}");
-    /* Tasks are no tree: the number is all that can be said there. */
+    /* Volcano's tasks are not a tree: it can only state the number. */
     cleanup_json json_t *volcano = dialect_volcano.make(&g);
     assert_null(json_object_get(volcano, "minTaskMember"));
     assert_int_equal(json_integer_value(json_object_get(volcano, "minMember")), 5);
     drop(&g);
 }
 
-/* What is made is read as it was meant. */
-static void what_is_made_is_understood(void **state)
+/* A created PodGroup is read back with the same meaning. */
+static void a_created_podgroup_is_read_back_with_the_same_meaning(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
@@ -151,7 +155,7 @@ static void what_is_made_is_understood(void **state)
     drop(&g);
 }
 
-static void an_object_has_owner_and_marks(void **state)
+static void a_created_podgroup_has_its_owner_and_musters_annotations(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
@@ -164,43 +168,44 @@ static void an_object_has_owner_and_marks(void **state)
                 "RayCluster, name: ray, uid: u, controller: false, blockOwnerDeletion: false}]}, "
                 "spec: {minMember: 5, minResources: {cpu: '8', nvidia.com/gpu: '4'}}}");
     assert_true(created_podgroup_is_ours(object));
-    assert_int_equal(json_object_size(g.annotations), 1); /* the workload's own stay as they are */
+    assert_int_equal(json_object_size(g.annotations),
+                     1); /* annotations of the workload are not changed */
     drop(&g);
 }
 
 /* ---- following ---- */
 
-static json_t *as_served(const struct dialect *d, struct workload_group *g)
+static json_t *served_by_the_api(const struct dialect *d, struct workload_group *g)
 {
     json_t *object = created_podgroup_object(d, d->versions[0], "ml", g);
     json_object_set_new(json_object_get(object, "metadata"), "resourceVersion", json_string("7"));
     return object;
 }
 
-static void what_is_right_is_not_written(void **state)
+static void an_unchanged_podgroup_is_not_written(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
     for (const struct dialect *const *d = dialects; *d; d++) {
         if (!(*d)->make)
             continue;
-        cleanup_json json_t *object = as_served(*d, &g);
+        cleanup_json json_t *object = served_by_the_api(*d, &g);
         assert_null(created_podgroup_patch(object, *d, &g));
     }
     drop(&g);
 }
 
-static void W01_only_what_has_changed_is_written(void **state)
+static void W01_only_changed_fields_are_written(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
-    cleanup_json json_t *object = as_served(&dialect_volcano, &g);
-    /* One kind of workers has gone, another has come; queue and priority are not followed. */
-    struct workload_role other[] = {{letters("headgroup"), NULL, 1, -1},
-                                    {letters("v"), NULL, 6, -1}};
+    cleanup_json json_t *object = served_by_the_api(&dialect_volcano, &g);
+    /* One kind of workers is gone, another has come. Queue and priority are not updated. */
+    struct workload_role other[] = {{copy_text("headgroup"), NULL, 1, -1},
+                                    {copy_text("v"), NULL, 6, -1}};
     g.roles = other;
     g.min_member = 7;
-    g.queue = letters("other");
+    g.queue = copy_text("other");
     g.priority_class = NULL;
     cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_volcano, &g);
     assert_json(json_object_get(patch, "spec"),
@@ -209,51 +214,51 @@ static void W01_only_what_has_changed_is_written(void **state)
     json_object_update_recursive(object, patch);
     json_object_del(json_object_get(json_object_get(object, "spec"), "minTaskMember"), "w");
     assert_null(created_podgroup_patch(object, &dialect_volcano, &g));
-    /* A field that is not needed any more is taken out. */
+    /* A field that is no longer needed is removed. */
     g.n_roles = 0;
     cleanup_json json_t *less = created_podgroup_patch(object, &dialect_volcano, &g);
     assert_json(json_object_get(less, "spec"), "{minTaskMember: null}");
     drop(&g);
 }
 
-/* It is the minimum times what one member asks for, and members differ. */
-static void minimum_resources_are_written_with_the_minimum(void **state)
+/* minResources are the minimum times the requests of one member, and members may differ. */
+static void min_resources_are_written_only_with_the_minimum(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
-    cleanup_json json_t *object = as_served(&dialect_volcano, &g);
+    cleanup_json json_t *object = served_by_the_api(&dialect_volcano, &g);
     json_decref(g.min_resources);
-    g.min_resources = parse("{cpu: '40'}"); /* another member was asked about */
+    g.min_resources = parse("{cpu: '40'}"); /* computed from another member */
     assert_null(created_podgroup_patch(object, &dialect_volcano, &g));
     g.min_member = 6;
     cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_volcano, &g);
     assert_json(json_object_get(patch, "spec"),
                 "{minMember: 6, minResources: {cpu: '40', nvidia.com/gpu: null}}");
-    /* Where the minimum was edited, what belongs to it stays too. */
+    /* If a user edited the minimum, minResources stay, too. */
     json_object_set_new(json_object_get(object, "spec"), "minMember", json_integer(2));
     assert_null(created_podgroup_patch(object, &dialect_volcano, &g));
     drop(&g);
 }
 
-static void W01_what_somebody_edited_is_his(void **state)
+static void W01_a_field_that_a_user_edited_is_not_overwritten(void **state)
 {
     (void)state;
     struct workload_group g = group_of(5);
-    cleanup_json json_t *object = as_served(&dialect_kai, &g);
+    cleanup_json json_t *object = served_by_the_api(&dialect_kai, &g);
     json_object_set_new(json_object_get(object, "spec"), "minMember", json_integer(2));
-    struct workload_role more[] = {{letters("headgroup"), NULL, 1, -1},
-                                   {letters("w"), NULL, 8, -1}};
+    struct workload_role more[] = {{copy_text("headgroup"), NULL, 1, -1},
+                                   {copy_text("w"), NULL, 8, -1}};
     g.roles = more;
     g.min_member = 9;
     cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_kai, &g);
     assert_json(json_object_get(patch, "spec"),
                 "{subGroups: [{name: headgroup, minMember: 1}, {name: w, minMember: 8}]}");
     json_object_update_recursive(object, patch);
-    assert_null(created_podgroup_patch(object, &dialect_kai, &g)); /* and so it stays */
+    assert_null(created_podgroup_patch(object, &dialect_kai, &g)); /* and the edited value stays */
     drop(&g);
 }
 
-static void others_podgroups_are_never_written(void **state)
+static void podgroups_of_other_programs_are_never_written(void **state)
 {
     (void)state;
     static const char *const objects[] = {
@@ -274,23 +279,24 @@ static void others_podgroups_are_never_written(void **state)
     drop(&g);
 }
 
-static void pods_own_what_they_share(void **state)
+static void the_pods_own_the_podgroup_that_they_share(void **state)
 {
     (void)state;
     struct workload_group g = group_of(2);
     g.n_roles = 0;
     g.shared = true;
-    g.owner = (struct workload_ref){letters("v1"), letters("Pod"), letters("a"), letters("ua")};
-    cleanup_json json_t *object = as_served(&dialect_kai, &g);
+    g.owner =
+        (struct workload_ref){copy_text("v1"), copy_text("Pod"), copy_text("a"), copy_text("ua")};
+    cleanup_json json_t *object = served_by_the_api(&dialect_kai, &g);
     assert_null(created_podgroup_patch(object, &dialect_kai, &g));
-    g.owner.name = letters("b");
-    g.owner.uid = letters("ub");
+    g.owner.name = copy_text("b");
+    g.owner.uid = copy_text("ub");
     cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_kai, &g);
     assert_json(patch, "{metadata: {resourceVersion: '7', ownerReferences: [{apiVersion: v1, kind: "
                        "Pod, name: a, uid: ua, controller: false, blockOwnerDeletion: false}, "
                        "{apiVersion: v1, kind: Pod, name: b, uid: ub, controller: false, "
                        "blockOwnerDeletion: false}]}}");
-    /* There is an end to it. */
+    /* The number of owners is bounded. */
     json_t *owners = json_object_get(json_object_get(object, "metadata"), "ownerReferences");
     while (json_array_size(owners) < CREATED_PODGROUP_MAX_OWNERS)
         json_array_append(owners, json_array_get(owners, 0));
@@ -298,7 +304,7 @@ static void pods_own_what_they_share(void **state)
     drop(&g);
 }
 
-static void links_are_the_dialects_own(void **state)
+static void each_dialect_writes_its_own_links(void **state)
 {
     (void)state;
     static const struct {
@@ -325,17 +331,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_dialect_writes_its_own_fields),
-        cmocka_unit_test(every_dialect_with_objects_can_be_made),
-        cmocka_unit_test(kai_has_parts_of_parts),
-        cmocka_unit_test(what_is_made_is_understood),
-        cmocka_unit_test(an_object_has_owner_and_marks),
-        cmocka_unit_test(what_is_right_is_not_written),
-        cmocka_unit_test(W01_only_what_has_changed_is_written),
-        cmocka_unit_test(minimum_resources_are_written_with_the_minimum),
-        cmocka_unit_test(W01_what_somebody_edited_is_his),
-        cmocka_unit_test(others_podgroups_are_never_written),
-        cmocka_unit_test(pods_own_what_they_share),
-        cmocka_unit_test(links_are_the_dialects_own),
+        cmocka_unit_test(every_dialect_with_objects_can_be_created),
+        cmocka_unit_test(kai_gets_nested_subgroups),
+        cmocka_unit_test(a_created_podgroup_is_read_back_with_the_same_meaning),
+        cmocka_unit_test(a_created_podgroup_has_its_owner_and_musters_annotations),
+        cmocka_unit_test(an_unchanged_podgroup_is_not_written),
+        cmocka_unit_test(W01_only_changed_fields_are_written),
+        cmocka_unit_test(min_resources_are_written_only_with_the_minimum),
+        cmocka_unit_test(W01_a_field_that_a_user_edited_is_not_overwritten),
+        cmocka_unit_test(podgroups_of_other_programs_are_never_written),
+        cmocka_unit_test(the_pods_own_the_podgroup_that_they_share),
+        cmocka_unit_test(each_dialect_writes_its_own_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, pods and PodGroups as JSON, and what is read out of them. */
+/* Nodes and pods in JSON, and the facts that are decoded from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,8 @@ static struct gang_pod_facts *pod(const char *rest)
 
 /* ---- requests ---- */
 
-/* What kube-scheduler counts for these pods; every case was worked out with
- * AggregateContainerRequests and SetDefaults_Pod of k8s.io/kubernetes v1.36 at hand. */
+/* kube-scheduler's requests for these pods. The expected values follow AggregateContainerRequests
+ * and SetDefaults_Pod of k8s.io/kubernetes v1.36. */
 static const struct {
     const char *what, *rest;
     int64_t cpu, gpu, memory;
@@ -101,7 +101,7 @@ static const struct {
      1000, 0, 0},
 };
 
-static void C10_requests_are_counted_as_the_scheduler_counts_them(void **state)
+static void C10_requests_are_counted_as_in_kube_scheduler(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(request_cases); i++) {
@@ -118,9 +118,9 @@ static void C10_requests_are_counted_as_the_scheduler_counts_them(void **state)
     }
 }
 
-/* ---- the rest of a pod ---- */
+/* ---- other fields of a pod ---- */
 
-static void pod_without_anything_has_the_defaults(void **state)
+static void a_pod_without_fields_has_the_defaults(void **state)
 {
     (void)state;
     struct gang_pod_facts *f = pod("");
@@ -136,7 +136,7 @@ static void pod_without_anything_has_the_defaults(void **state)
     gang_pod_facts_free(f);
 }
 
-static void pod_placement_fields_are_read(void **state)
+static void the_placement_fields_of_a_pod_are_decoded(void **state)
 {
     (void)state;
     struct gang_pod_facts *f = pod(
@@ -168,7 +168,7 @@ static void pod_placement_fields_are_read(void **state)
     assert_int_equal(f->affinity[0].items[1].op, MATCH_NOT_IN);
     assert_true(f->affinity[0].items[1].on_name);
     assert_int_equal(f->affinity[1].n, 0);
-    assert_int_equal(f->n_tolerations, 2); /* Gt tolerates nothing here */
+    assert_int_equal(f->n_tolerations, 2); /* a toleration with Gt tolerates nothing here */
     assert_null(f->tolerations[0].key);
     assert_true(f->tolerations[0].exists && f->tolerations[0].any_effect);
     assert_false(f->tolerations[1].exists || f->tolerations[1].any_effect);
@@ -176,7 +176,7 @@ static void pod_placement_fields_are_read(void **state)
     gang_pod_facts_free(f);
 }
 
-static void C10_host_ports_are_those_of_lasting_containers(void **state)
+static void C10_host_ports_of_containers_and_sidecars_count(void **state)
 {
     (void)state;
     struct gang_pod_facts *f =
@@ -199,11 +199,11 @@ static void C10_host_ports_are_those_of_lasting_containers(void **state)
     gang_pod_facts_free(f);
 }
 
-static void claims_are_named(void **state)
+static void the_claims_of_a_pod_are_decoded(void **state)
 {
     (void)state;
     static const struct {
-        const char *rest, *claims; /* one after the other */
+        const char *rest, *claims; /* the names, separated by spaces */
         bool has;
     } cases[] = {
         {"\"spec\":{\"volumes\":[{\"emptyDir\":{}}]}", "", false},
@@ -225,7 +225,7 @@ static void claims_are_named(void **state)
     }
 }
 
-static void labels_and_the_controller_are_read(void **state)
+static void labels_and_the_controller_are_decoded(void **state)
 {
     (void)state;
     cleanup_json json_t *json =
@@ -247,8 +247,8 @@ static void labels_and_the_controller_are_read(void **state)
     gang_pod_facts_free(f);
 }
 
-/* Metadata may be absurd; the pod is counted all the same. */
-static void absurd_metadata_does_not_hide_a_pod(void **state)
+/* The pod counts despite its odd metadata. */
+static void a_pod_with_odd_metadata_is_kept(void **state)
 {
     (void)state;
     cleanup_buf struct buf text = BUF_INIT;
@@ -271,12 +271,12 @@ static void absurd_metadata_does_not_hide_a_pod(void **state)
     gang_pod_facts_free(f);
 }
 
-static void times_are_read(void **state)
+static void times_are_parsed(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
-        usec_t want; /* -1: refused */
+        usec_t want; /* -1: invalid */
     } cases[] = {
         {"1970-01-01T00:00:01Z", USEC_PER_SEC},
         {"1970-01-01T00:00:01.25Z", USEC_PER_SEC + 250000},
@@ -297,7 +297,7 @@ static void times_are_read(void **state)
         struct err err;
         int r = time_parse(cases[i].text, &got, &err);
         if ((r < 0) != (cases[i].want == -1) || (r == 0 && got != cases[i].want))
-            fail_msg("\"%s\" is %ld", cases[i].text, (long)got);
+            fail_msg("\"%s\": got %ld", cases[i].text, (long)got);
     }
     char text[32];
     assert_string_equal(time_format((usec_t)1709208000 * USEC_PER_SEC, text),
@@ -306,7 +306,7 @@ static void times_are_read(void **state)
 
 /* ---- nodes ---- */
 
-static void node_is_read(void **state)
+static void a_node_is_decoded(void **state)
 {
     (void)state;
     cleanup_json json_t *json = parse(
@@ -330,7 +330,7 @@ static void node_is_read(void **state)
     gang_node_facts_free(f);
 }
 
-static void node_without_allocatable_offers_its_capacity(void **state)
+static void a_node_without_allocatable_offers_its_capacity(void **state)
 {
     (void)state;
     cleanup_json json_t *json =
@@ -344,13 +344,13 @@ static void node_without_allocatable_offers_its_capacity(void **state)
 
 /* ---- priority classes ---- */
 
-static void priority_classes_are_read(void **state)
+static void priority_classes_are_decoded(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
         int value;
-        const char *error; /* NULL: it can be read */
+        const char *error; /* NULL: no error */
     } cases[] = {
         {"{\"metadata\":{\"name\":\"high\"},\"value\":1000}", 1000, NULL},
         {"{\"metadata\":{\"name\":\"high\"},\"value\":-2147483648}", INT32_MIN, NULL},
@@ -377,7 +377,7 @@ static void priority_classes_are_read(void **state)
     }
 }
 
-/* ---- what cannot be read ---- */
+/* ---- unreadable objects ---- */
 
 static void errors_name_the_object_and_the_field(void **state)
 {
@@ -396,12 +396,12 @@ static void errors_name_the_object_and_the_field(void **state)
         struct err err = {.text = ""};
         assert_null(decode_pod(json, &err));
         if (!strstr(err.text, cases[i].names))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].names);
+            fail_msg("the error \"%s\" does not contain \"%s\"", err.text, cases[i].names);
     }
 }
 
-/* Whatever else is wrong with a pod that has a name and a UID: it is there, and said what. */
-static void T06_a_pod_that_cannot_be_read_whole_is_kept(void **state)
+/* A pod with a name and a UID is always kept, with a message about what is wrong. */
+static void T06_a_pod_that_is_readable_only_in_part_is_kept(void **state)
 {
     (void)state;
     static const struct {
@@ -435,13 +435,13 @@ static void T06_a_pod_that_cannot_be_read_whole_is_kept(void **state)
         assert_non_null(f);
         assert_non_null(f->inexact);
         if (!f->invalid || !strstr(f->invalid, cases[i].names))
-            fail_msg("\"%s\" does not say \"%s\"", f->invalid, cases[i].names);
+            fail_msg("the error \"%s\" does not contain \"%s\"", f->invalid, cases[i].names);
         gang_pod_facts_free(f);
     }
 }
 
-/* The words tell one refusal from another, and muster's from kube-scheduler's. */
-static void T03_a_condition_says_who_refused(void **state)
+/* The message tells one refusal from another, and muster's from kube-scheduler's own. */
+static void T03_the_condition_shows_whether_muster_or_kube_scheduler_refused(void **state)
 {
     (void)state;
     static const char *const messages[] = {
@@ -470,8 +470,8 @@ static void T03_a_condition_says_who_refused(void **state)
     gang_pod_facts_free(f);
 }
 
-/* A mark that was copied from another pod says nothing. */
-static void T08_the_mark_is_the_pods_own_uid(void **state)
+/* An annotation copied from another pod does not count. */
+static void T08_the_commit_annotation_counts_only_with_the_pods_own_uid(void **state)
 {
     (void)state;
     for (int own = 0; own < 2; own++) {
@@ -497,7 +497,7 @@ static void T08_the_mark_is_the_pods_own_uid(void **state)
     }
 }
 
-static void a_condition_says_what_nodes_lack(void **state)
+static void the_condition_names_the_resource_that_is_short(void **state)
 {
     (void)state;
     static const struct {
@@ -535,7 +535,7 @@ static void a_condition_says_what_nodes_lack(void **state)
     }
 }
 
-/* A spec of so many items, separated by commas. */
+/* A pod whose spec has many items, separated by commas. */
 static struct gang_pod_facts *pod_of_many(const char *before, const char *item, const char *after,
                                           int n)
 {
@@ -560,7 +560,7 @@ static struct gang_pod_facts *pod_of_many(const char *before, const char *item, 
 
 #define GPUS "\"containers\":[{\"resources\":{\"requests\":{\"nvidia.com/gpu\":8}}}]"
 
-/* What runs is charged, whatever else is written about it. */
+/* A running pod is charged, even if other fields are beyond a bound. */
 static void T06_a_pod_beyond_the_bounds_is_charged(void **state)
 {
     (void)state;
@@ -598,7 +598,7 @@ static void T06_a_pod_beyond_the_bounds_is_charged(void **state)
             assert_null(f->invalid);
         else if (!f->invalid || !strstr(f->invalid, cases[i].says) ||
                  strncmp(f->invalid, "pod ml/p: ", 10) != 0 || !f->inexact)
-            fail_msg("\"%s\" does not say \"%s\"", f->invalid, cases[i].says);
+            fail_msg("the error \"%s\" does not contain \"%s\"", f->invalid, cases[i].says);
         gang_pod_facts_free(f);
     }
 }
@@ -606,23 +606,23 @@ static void T06_a_pod_beyond_the_bounds_is_charged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C10_requests_are_counted_as_the_scheduler_counts_them),
-        cmocka_unit_test(pod_without_anything_has_the_defaults),
-        cmocka_unit_test(pod_placement_fields_are_read),
-        cmocka_unit_test(C10_host_ports_are_those_of_lasting_containers),
-        cmocka_unit_test(claims_are_named),
-        cmocka_unit_test(labels_and_the_controller_are_read),
-        cmocka_unit_test(absurd_metadata_does_not_hide_a_pod),
-        cmocka_unit_test(times_are_read),
-        cmocka_unit_test(node_is_read),
-        cmocka_unit_test(node_without_allocatable_offers_its_capacity),
-        cmocka_unit_test(priority_classes_are_read),
+        cmocka_unit_test(C10_requests_are_counted_as_in_kube_scheduler),
+        cmocka_unit_test(a_pod_without_fields_has_the_defaults),
+        cmocka_unit_test(the_placement_fields_of_a_pod_are_decoded),
+        cmocka_unit_test(C10_host_ports_of_containers_and_sidecars_count),
+        cmocka_unit_test(the_claims_of_a_pod_are_decoded),
+        cmocka_unit_test(labels_and_the_controller_are_decoded),
+        cmocka_unit_test(a_pod_with_odd_metadata_is_kept),
+        cmocka_unit_test(times_are_parsed),
+        cmocka_unit_test(a_node_is_decoded),
+        cmocka_unit_test(a_node_without_allocatable_offers_its_capacity),
+        cmocka_unit_test(priority_classes_are_decoded),
         cmocka_unit_test(errors_name_the_object_and_the_field),
-        cmocka_unit_test(a_condition_says_what_nodes_lack),
-        cmocka_unit_test(T03_a_condition_says_who_refused),
-        cmocka_unit_test(T08_the_mark_is_the_pods_own_uid),
+        cmocka_unit_test(the_condition_names_the_resource_that_is_short),
+        cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),
+        cmocka_unit_test(T08_the_commit_annotation_counts_only_with_the_pods_own_uid),
         cmocka_unit_test(T06_a_pod_beyond_the_bounds_is_charged),
-        cmocka_unit_test(T06_a_pod_that_cannot_be_read_whole_is_kept),
+        cmocka_unit_test(T06_a_pod_that_is_readable_only_in_part_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

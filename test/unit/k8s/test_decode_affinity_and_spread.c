@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules between pods as JSON, and what is read out of them. */
+/* Rules between pods in JSON, and the facts that are decoded from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_field.h"
 
-/* JSON with ' in place of ", for the sake of readers. */
+/* Parses JSON with ' in place of ", which is easier to read. */
 static json_t *parse(const char *text)
 {
     cleanup_buf struct buf b = BUF_INIT;
@@ -143,7 +143,7 @@ static const struct {
      ""},
 };
 
-static void test_what_is_read(void **state)
+static void rules_between_pods_are_decoded(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -154,7 +154,7 @@ static void test_what_is_read(void **state)
             fail_msg("%s: %s", cases[i].what, err.text);
         put_rules(&b, f);
         if (strcmp(buf_str(&b), cases[i].want) != 0)
-            fail_msg("%s: \"%s\", not \"%s\"", cases[i].what, buf_str(&b), cases[i].want);
+            fail_msg("%s: got \"%s\", want \"%s\"", cases[i].what, buf_str(&b), cases[i].want);
         gang_pod_facts_free(f);
     }
 }
@@ -176,7 +176,7 @@ static const struct {
      "labelSelector is a list, must be an object"},
 };
 
-static void test_what_is_refused(void **state)
+static void invalid_rules_between_pods_are_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
@@ -184,15 +184,16 @@ static void test_what_is_refused(void **state)
         struct gang_pod_facts *f = decode(refusals[i].spec, &err);
         assert_non_null(f);
         if (!f->invalid)
-            fail_msg("read: %s", refusals[i].spec);
+            fail_msg("no error for: %s", refusals[i].spec);
         if (!strstr(f->invalid, refusals[i].says) || !strstr(f->invalid, "pod ml/p"))
-            fail_msg("\"%s\" does not say \"%s\"", f->invalid, refusals[i].says);
+            fail_msg("the error \"%s\" does not contain \"%s\"", f->invalid, refusals[i].says);
         gang_pod_facts_free(f);
     }
 }
 
-/* Each node would be held against each value: of a pod beyond a bound none of them is read, and for
- * all muster knows it keeps away from everybody in its namespace, or in those that it names. */
+/* A check compares each node with each value. If a pod's rules are beyond a bound, muster reads
+ * none of them. It then assumes that they exclude all pods of its namespace, or of those that they
+ * name. */
 static void T04_rules_between_pods_are_bounded(void **state)
 {
     (void)state;
@@ -224,7 +225,7 @@ static void T04_rules_between_pods_are_bounded(void **state)
         assert_int_equal(f->n_wide_anti_affinity, 1);
         assert_int_equal(f->wide_anti_affinity[0].all_namespaces, bounded[i].all);
         if (!f->invalid || !strstr(f->invalid, bounded[i].says))
-            fail_msg("\"%s\" does not say \"%s\"", f->invalid, bounded[i].says);
+            fail_msg("the error \"%s\" does not contain \"%s\"", f->invalid, bounded[i].says);
         gang_pod_facts_free(f);
     }
 }
@@ -249,7 +250,7 @@ static void T04_labels_and_taints_are_bounded(void **state)
     (void)state;
     static const struct {
         size_t labels, taints;
-        const char *words; /* NULL: within */
+        const char *words; /* NULL: within the bound */
     } rows[] = {
         {BOUND_LABELS, BOUND_NODE_TAINTS, NULL},
         {BOUND_LABELS + 1, 1,
@@ -277,8 +278,8 @@ static void T04_labels_and_taints_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_read),
-        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(rules_between_pods_are_decoded),
+        cmocka_unit_test(invalid_rules_between_pods_are_refused),
         cmocka_unit_test(T04_rules_between_pods_are_bounded),
         cmocka_unit_test(T04_labels_and_taints_are_bounded),
     };

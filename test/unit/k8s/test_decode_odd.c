@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every field of a PodGroup and of a pod, replaced by every odd value: what is read is either
- * usable or refused with a text for people; nothing is lost, nothing crashes.
+ * Replaces every field of a PodGroup and of a pod by every odd value. The result is usable, or
+ * refused with a readable message. No object is lost, and nothing crashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static json_t *parse(const char *text)
 
 /* ---- what must hold ---- */
 
-static void assert_for_people(const char *text)
+static void assert_readable(const char *text)
 {
     const char *end = text + strlen(text);
     assert_true(text < end);
@@ -75,7 +75,7 @@ static void check_group(const struct gang_group_facts *f)
     assert_non_null(f->uid);
     assert_count(f->min_member);
     if (f->invalid) {
-        assert_for_people(f->invalid);
+        assert_readable(f->invalid);
         assert_int_equal(f->n_subgroups + f->n_bundle + f->min_resources.n, 0);
         return;
     }
@@ -100,7 +100,7 @@ static void check_group(const struct gang_group_facts *f)
 static void check_pod(const struct gang_pod_facts *f)
 {
     if (f->bad_link) {
-        assert_for_people(f->bad_link);
+        assert_readable(f->bad_link);
         assert_null(f->group.name);
     }
     assert_true(!f->group.name || (*f->group.name && f->group.api_group && f->group.ns));
@@ -110,13 +110,13 @@ static void check_pod(const struct gang_pod_facts *f)
         check_group(f->declared);
 }
 
-/* ---- every place in a tree ---- */
+/* ---- every position in a tree ---- */
 
 struct walk {
     json_t *whole;
     void (*check)(const json_t *whole, const void *arg);
     const void *arg;
-    size_t n; /* documents tried */
+    size_t n; /* number of documents tried */
 };
 
 static void walk_over(struct walk *w, json_t *at);
@@ -145,7 +145,7 @@ static void try_here(struct walk *w, json_t *parent, const char *key, size_t ind
 static void walk_over(struct walk *w, json_t *at)
 {
     if (json_is_object(at)) {
-        cleanup_json json_t *keys = json_array(); /* the object changes below */
+        cleanup_json json_t *keys = json_array(); /* because the loop changes the object */
         const char *key;
         json_t *value;
         json_object_foreach(at, key, value)
@@ -167,7 +167,7 @@ static void walk_over(struct walk *w, json_t *at)
     "annotations: {" G "total-number: '9', " G "mode: Strict, " G "match-policy: only-waiting, " G \
     "waiting-time: 10m, " G "groups: '[\"ml/a\"]', " G "name: g, " G "min-available: '3'}"
 
-/* Everything that any dialect knows, in one object. */
+/* One object with all fields of all dialects. */
 static const char group_text[] =
     "{metadata: {name: g, namespace: ml, uid: u, " ANNOTATIONS "}, spec: {minMember: 8, "
     "maxMember: 9, priority: 5, priorityClassName: high, parentPodGroup: p, "
@@ -181,14 +181,14 @@ static void try_group(const json_t *whole, const void *dialect)
 {
     struct err err = {.text = ""};
     struct gang_group_facts *f = decode_group(dialect, whole, &err);
-    if (!f) /* only without readable metadata */
+    if (!f) /* only if the metadata is unreadable */
         assert_non_null(strstr(err.text, "PodGroup"));
     else
         check_group(f);
     gang_group_facts_free(f);
 }
 
-static void every_field_of_a_pod_group_may_be_odd(void **state)
+static void every_field_of_a_podgroup_may_be_odd(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++) {
@@ -207,8 +207,8 @@ static void every_field_of_a_pod_group_may_be_odd(void **state)
     }
 }
 
-/* A group is lost only when it cannot be named. */
-static void no_odd_spec_loses_a_pod_group(void **state)
+/* A PodGroup is lost only if it has no name. */
+static void a_podgroup_with_an_odd_spec_is_kept(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++)
@@ -268,7 +268,7 @@ static void every_field_of_a_pod_may_be_odd(void **state)
 
 /* ---- statuses ---- */
 
-/* What another writer has left there may be odd as well. */
+/* Other writers may also have left odd values in a status. */
 static const char seen_text[] =
     "{apiVersion: scheduling.run.ai/v2alpha2, metadata: {name: g, namespace: ml, uid: u, labels: "
     "{kai.scheduler/node-pool: a}}, status: {phase: Pending, running: 1, occupiedBy: ml/x, "
@@ -299,7 +299,7 @@ static void try_status(const json_t *whole, const void *arg)
     }
 }
 
-static void a_status_that_is_odd_is_written_over(void **state)
+static void an_odd_status_is_overwritten(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++) {
@@ -314,10 +314,10 @@ static void a_status_that_is_odd_is_written_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_of_a_pod_group_may_be_odd),
-        cmocka_unit_test(no_odd_spec_loses_a_pod_group),
+        cmocka_unit_test(every_field_of_a_podgroup_may_be_odd),
+        cmocka_unit_test(a_podgroup_with_an_odd_spec_is_kept),
         cmocka_unit_test(every_field_of_a_pod_may_be_odd),
-        cmocka_unit_test(a_status_that_is_odd_is_written_over),
+        cmocka_unit_test(an_odd_status_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pods the facts say all about, and whom those keep away that they do not. */
+/* Which pods have rules that the facts do not contain, and which other pods these rules may
+ * exclude. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_field.h"
 
-/* JSON with ' in place of ", for the sake of readers. */
+/* Decodes a spec with ' in place of ", which is easier to read. */
 static struct gang_pod_facts *decode(const char *spec)
 {
     cleanup_buf struct buf b = BUF_INIT;
@@ -27,7 +28,7 @@ static struct gang_pod_facts *decode(const char *spec)
     struct err err;
     json_t *json = json_loads(text, 0, NULL);
     if (!json)
-        fail_msg("no JSON: %s", text);
+        fail_msg("not JSON: %s", text);
     struct gang_pod_facts *f = decode_pod(json, &err);
     if (!f)
         fail_msg("%s: %s", err.text, text);
@@ -44,11 +45,11 @@ static struct gang_pod_facts *decode(const char *spec)
 #define ZONE  "'topologyKey':'topology.kubernetes.io/zone'"
 #define APP_A "'labelSelector':{'matchLabels':{'app':'a'}}"
 
-static void P03_constraints_that_are_not_in_the_facts_are_noted(void **state)
+static void P03_a_pod_with_rules_that_the_facts_lack_is_inexact(void **state)
 {
     (void)state;
     static const struct {
-        const char *spec, *inexact; /* NULL: the facts say all */
+        const char *spec, *inexact; /* NULL: the facts contain all rules */
     } cases[] = {
         {"", NULL},
         {"'containers':[{'name':'c','image':'i','env':[],'resources':{'requests':{'cpu':'1'}}}],"
@@ -67,7 +68,7 @@ static void P03_constraints_that_are_not_in_the_facts_are_noted(void **state)
         {ANTI("{" HOST "," APP_A "}"), NULL},
         {ANTI("{" HOST "," APP_A ",'namespaceSelector':{}}"), NULL},
         {ANTI("{" ZONE "," APP_A "}"), "anti-affinity that is not over hosts"},
-        {ANTI("{" ZONE "}"), NULL}, /* without a selector it selects nobody */
+        {ANTI("{" ZONE "}"), NULL}, /* without a selector, it matches no pod */
         {ANTI("{" HOST "," APP_A ",'namespaceSelector':{'matchLabels':{'a':'b'}}}"),
          "anti-affinity that is not over hosts"},
         {"'topologySpreadConstraints':[{" HOST "," APP_A ",'maxSkew':1}]", NULL},
@@ -94,13 +95,14 @@ static void P03_constraints_that_are_not_in_the_facts_are_noted(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct gang_pod_facts *f = decode(cases[i].spec);
         if (!str_eq(f->inexact, cases[i].inexact))
-            fail_msg("%s: \"%s\", not \"%s\"", cases[i].spec, f->inexact ? f->inexact : "exact",
+            fail_msg("%s: got \"%s\", want \"%s\"", cases[i].spec,
+                     f->inexact ? f->inexact : "exact",
                      cases[i].inexact ? cases[i].inexact : "exact");
         gang_pod_facts_free(f);
     }
 }
 
-static void those_kept_away_from_wider_domains_are_known(void **state)
+static void wide_anti_affinity_is_decoded(void **state)
 {
     (void)state;
     struct gang_pod_facts *a = decode(""), *other = decode("");
@@ -108,9 +110,9 @@ static void those_kept_away_from_wider_domains_are_known(void **state)
     other->ns = xstrdup("else");
     static const struct {
         const char *spec;
-        bool near, far; /* a pod of its namespace, of another */
+        bool near, far; /* for a pod of its namespace, of another */
     } cases[] = {
-        {ANTI("{" HOST "," APP_A "}"), false, false}, /* that is what `apart` is for */
+        {ANTI("{" HOST "," APP_A "}"), false, false}, /* anti_affinity covers this rule */
         {ANTI("{" ZONE "," APP_A "}"), true, false},
         {ANTI("{" ZONE ",'labelSelector':{'matchLabels':{'app':'b'}}}"), false, false},
         {ANTI("{" ZONE "," APP_A ",'namespaces':['else']}"), false, true},
@@ -122,7 +124,7 @@ static void those_kept_away_from_wider_domains_are_known(void **state)
         struct gang_pod_facts *f = decode(cases[i].spec);
         if (gang_wide_anti_affinity_forbids(f, a) != cases[i].near ||
             gang_wide_anti_affinity_forbids(f, other) != cases[i].far)
-            fail_msg("%s: %d %d", cases[i].spec, gang_wide_anti_affinity_forbids(f, a),
+            fail_msg("%s: excludes %d %d", cases[i].spec, gang_wide_anti_affinity_forbids(f, a),
                      gang_wide_anti_affinity_forbids(f, other));
         gang_pod_facts_free(f);
     }
@@ -130,8 +132,8 @@ static void those_kept_away_from_wider_domains_are_known(void **state)
     gang_pod_facts_free(other);
 }
 
-/* Beyond what is read of one pod's rules, it keeps everybody away, for all muster knows. */
-static void rules_beyond_the_bounds_concern_everybody(void **state)
+/* muster does not read rules beyond the bound, so it assumes that they exclude every pod. */
+static void rules_beyond_the_bounds_exclude_every_pod(void **state)
 {
     (void)state;
     cleanup_buf struct buf terms = BUF_INIT;
@@ -151,9 +153,9 @@ static void rules_beyond_the_bounds_concern_everybody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(P03_constraints_that_are_not_in_the_facts_are_noted),
-        cmocka_unit_test(those_kept_away_from_wider_domains_are_known),
-        cmocka_unit_test(rules_beyond_the_bounds_concern_everybody),
+        cmocka_unit_test(P03_a_pod_with_rules_that_the_facts_lack_is_inexact),
+        cmocka_unit_test(wide_anti_affinity_is_decoded),
+        cmocka_unit_test(rules_beyond_the_bounds_exclude_every_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups of every dialect: what is written to them. What is read: test_dialect_decode.c. */
+/* What muster writes to PodGroups of each dialect. What it reads: test_dialect_decode.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static json_t *parse(const char *text)
     return json;
 }
 
-/* ---- what is written ---- */
+/* ---- writes ---- */
 
 static struct gang_status status_of(enum gang_state state)
 {
@@ -38,14 +38,14 @@ static struct gang_status status_of(enum gang_state state)
                                 .members = 8};
 }
 
-/* What a dialect would write over this object at that time. */
+/* The status that a dialect writes for this object at that time. */
 static json_t *status_at(const struct dialect *d, const struct gang_status *s, const json_t *object,
                          usec_t wall)
 {
     return d->status(s, &(struct dialect_view){.group = object, .wall = wall});
 }
 
-static void phases_follow_the_gang(void **state)
+static void the_phase_follows_the_state_of_the_gang(void **state)
 {
     (void)state;
     static const struct {
@@ -81,7 +81,7 @@ static void phases_follow_the_gang(void **state)
             cleanup_json json_t *patch = status_at(dialect_by_group(groups[g]), &s, NULL, WALL);
             const char *phase = field_peek(patch, "status", "phase", NULL);
             if (!str_eq(phase, want[g]))
-                fail_msg("case %zu, %s: %s instead of %s", i, groups[g], phase, want[g]);
+                fail_msg("case %zu, %s: got %s, want %s", i, groups[g], phase, want[g]);
         }
     }
 }
@@ -106,7 +106,7 @@ static void assert_condition(const json_t *object, const char *type, const char 
     assert_string_equal(field_peek(c, "lastTransitionTime", NULL), since);
 }
 
-/* A server that applies merge patches: null is not used, lists are replaced. */
+/* As a server applies merge patches: null is not used, lists are replaced. */
 static void apply_patch(json_t *object, const json_t *patch)
 {
     json_t *status = json_object_get(object, "status");
@@ -117,7 +117,7 @@ static void apply_patch(json_t *object, const json_t *patch)
     json_object_update(status, json_object_get(patch, "status"));
 }
 
-static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **state)
+static void S01_a_volcano_podgroup_shows_why_it_waits_until_it_is_scheduled(void **state)
 {
     (void)state;
     const struct dialect *d = dialect_by_group("scheduling.volcano.sh");
@@ -139,7 +139,7 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
     patch = status_at(d, &s, object, WALL + 60 * USEC_PER_SEC);
     apply_patch(object, patch);
     json_decref(patch);
-    /* Another reason, but unschedulable since the same moment. */
+    /* Another reason, but unschedulable since the same time. */
     assert_condition(object, "Unschedulable", "True", "NotEnoughResources",
                      "8 members needed, room for 6", "2024-02-29T12:00:00Z");
     assert_null(condition(object, "Scheduled"));
@@ -152,10 +152,10 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
     assert_condition(object, "Unschedulable", "False", "Scheduled", "", "2024-02-29T12:02:00Z");
     assert_condition(object, "Scheduled", "True", "tasks in gang are ready to be scheduled", "",
                      "2024-02-29T12:02:00Z");
-    assert_non_null(condition(object, "Other")); /* somebody else's */
+    assert_non_null(condition(object, "Other")); /* the condition of another writer */
 }
 
-static void nothing_is_written_when_nothing_changed(void **state)
+static void an_unchanged_status_gives_no_patch(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++)
@@ -173,7 +173,7 @@ static void nothing_is_written_when_nothing_changed(void **state)
             assert_int_equal(
                 json_integer_value(json_object_get(json_object_get(patch, "status"), "running")),
                 5);
-            /* Only what differs. */
+            /* The patch contains only what differs. */
             assert_null(json_object_get(json_object_get(patch, "status"), "failed"));
             json_decref(patch);
         }
@@ -205,7 +205,7 @@ static void counters_are_written(void **state)
     }
 }
 
-static void S05_condition_carries_the_reason_in_words(void **state)
+static void S05_the_condition_contains_the_reason(void **state)
 {
     (void)state;
     static const char *const groups[] = {"scheduling.run.ai", "scheduling.sigs.k8s.io",
@@ -224,9 +224,9 @@ static void S05_condition_carries_the_reason_in_words(void **state)
     }
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
-static void what_would_help_is_a_sentence_of_its_own(void **state)
+static void the_help_is_a_separate_sentence(void **state)
 {
     (void)state;
     static const struct {
@@ -250,7 +250,7 @@ static void what_would_help_is_a_sentence_of_its_own(void **state)
 
 /* ---- Volcano ---- */
 
-static void volcano_says_why_in_its_own_words(void **state)
+static void volcano_gets_its_own_reasons(void **state)
 {
     (void)state;
     static const struct {
@@ -269,7 +269,7 @@ static void volcano_says_why_in_its_own_words(void **state)
         {GANG_ASSEMBLING, REASON_NOT_ENOUGH_MEMBERS, 9, 0, "NotEnoughPodsOfTask"},
         {GANG_ASSEMBLING, REASON_MEMBERS_GATED, 8, 0, "NotEnoughTasks"},
         {GANG_ASSEMBLING, REASON_GROUP_INVALID, 8, 0, "InvalidPodGroup"},
-        /* All found a place, but not all came to it in time: resources were not what lacked. */
+        /* All members had slots, but not all came to bind in time, so resources were not short. */
         {GANG_BACKED_OFF, REASON_SCHEDULE_TIMEOUT, 8, 0, "ScheduleTimeout"},
         {GANG_BACKED_OFF, REASON_BIND_REFUSED, 8, 0, "BindingRefused"},
         {GANG_RECOVERING, REASON_NONE, 7, 0, "PodDeleted"},
@@ -286,11 +286,11 @@ static void volcano_says_why_in_its_own_words(void **state)
             status_at(dialect_by_group("scheduling.volcano.sh"), &s, NULL, WALL);
         const char *got = field_peek(condition(patch, "Unschedulable"), "reason", NULL);
         if (!str_eq(got, cases[i].want))
-            fail_msg("case %zu: %s instead of %s", i, got, cases[i].want);
+            fail_msg("case %zu: got %s, want %s", i, got, cases[i].want);
     }
 }
 
-static void volcano_counts_transitions(void **state)
+static void volcano_transition_ids_count_transitions(void **state)
 {
     (void)state;
     const struct dialect *d = dialect_by_group("scheduling.volcano.sh");
@@ -299,10 +299,10 @@ static void volcano_counts_transitions(void **state)
               "\"transitionID\":\"9b1d1c7e-0000\"},{\"type\":\"Older\",\"transitionID\":\"6\"}]}}");
     static const struct {
         enum gang_state state;
-        const char *text, *unschedulable, *scheduled; /* their transitionID */
+        const char *text, *unschedulable, *scheduled; /* the transitionID of each condition */
     } steps[] = {
         {GANG_WAITING, "room for 6", "7", NULL},
-        {GANG_WAITING, "room for 7", "7", NULL}, /* other words are no transition */
+        {GANG_WAITING, "room for 7", "7", NULL}, /* another message is not a transition */
         {GANG_SCHEDULED, "", "8", "9"},
         {GANG_WAITING, "room for 0", "11", "10"},
     };
@@ -314,7 +314,7 @@ static void volcano_counts_transitions(void **state)
         const char *a = field_peek(condition(object, "Unschedulable"), "transitionID", NULL);
         const char *b = field_peek(condition(object, "Scheduled"), "transitionID", NULL);
         if (!str_eq(a, steps[i].unschedulable) || !str_eq(b, steps[i].scheduled))
-            fail_msg("step %zu: %s %s", i, a, b);
+            fail_msg("step %zu: got %s and %s", i, a, b);
     }
 }
 
@@ -326,7 +326,7 @@ static const json_t *pool_condition(const json_t *object)
         json_object_get(json_object_get(object, "status"), "schedulingConditions"), 0);
 }
 
-static void kai_tells_its_own_readers_too(void **state)
+static void kai_gets_the_conditions_of_its_own_tools_too(void **state)
 {
     (void)state;
     const struct dialect *d = dialect_by_group("scheduling.run.ai");
@@ -335,7 +335,7 @@ static void kai_tells_its_own_readers_too(void **state)
         "\"kai.scheduler/node-pool\":\"a100\"}}}");
     struct gang_status s = status_of(GANG_PLANNED);
     json_t *patch = status_at(d, &s, object, WALL);
-    assert_null(pool_condition(patch)); /* there was nothing wrong yet */
+    assert_null(pool_condition(patch)); /* no problem so far */
     json_decref(patch);
 
     s = status_of(GANG_WAITING);
@@ -370,7 +370,7 @@ static void kai_tells_its_own_readers_too(void **state)
     assert_int_equal(json_array_size(json_object_get(c, "reasons")), 0);
 }
 
-static void the_recipe_has_no_conditions_of_node_pools(void **state)
+static void the_recipes_podgroup_gets_no_conditions_of_node_pools(void **state)
 {
     (void)state;
     cleanup_json json_t *object =
@@ -383,7 +383,7 @@ static void the_recipe_has_no_conditions_of_node_pools(void **state)
 
 /* ---- scheduler-plugins ---- */
 
-static void S13_who_occupies_a_group_is_written_once(void **state)
+static void S13_the_owners_in_occupied_by_are_written_once(void **state)
 {
     (void)state;
     static const char *const groups[] = {"scheduling.x-k8s.io", "scheduling.sigs.k8s.io"};
@@ -424,17 +424,17 @@ static void S13_who_occupies_a_group_is_written_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_follow_the_gang),
-        cmocka_unit_test(S01_volcano_group_says_why_it_waits_and_is_cleared_later),
-        cmocka_unit_test(nothing_is_written_when_nothing_changed),
+        cmocka_unit_test(the_phase_follows_the_state_of_the_gang),
+        cmocka_unit_test(S01_a_volcano_podgroup_shows_why_it_waits_until_it_is_scheduled),
+        cmocka_unit_test(an_unchanged_status_gives_no_patch),
         cmocka_unit_test(counters_are_written),
-        cmocka_unit_test(S05_condition_carries_the_reason_in_words),
-        cmocka_unit_test(what_would_help_is_a_sentence_of_its_own),
-        cmocka_unit_test(volcano_says_why_in_its_own_words),
-        cmocka_unit_test(volcano_counts_transitions),
-        cmocka_unit_test(kai_tells_its_own_readers_too),
-        cmocka_unit_test(the_recipe_has_no_conditions_of_node_pools),
-        cmocka_unit_test(S13_who_occupies_a_group_is_written_once),
+        cmocka_unit_test(S05_the_condition_contains_the_reason),
+        cmocka_unit_test(the_help_is_a_separate_sentence),
+        cmocka_unit_test(volcano_gets_its_own_reasons),
+        cmocka_unit_test(volcano_transition_ids_count_transitions),
+        cmocka_unit_test(kai_gets_the_conditions_of_its_own_tools_too),
+        cmocka_unit_test(the_recipes_podgroup_gets_no_conditions_of_node_pools),
+        cmocka_unit_test(S13_the_owners_in_occupied_by_are_written_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups of every dialect: how pods are linked, what is read, what is refused and how.
- * Koordinator's: test_dialect_koordinator.c. */
+/* What muster reads from PodGroups of each dialect: links of pods, fields, and invalid values. For
+ * Koordinator, see test_dialect_koordinator.c. */
 #include "podgroup_text.h"
 
 #include <stdio.h>
@@ -45,14 +45,14 @@ static void pods_are_linked_by_the_keys_of_each_dialect(void **state)
         {"labels: {scheduling.x-k8s.io/pod-group: g}", XK8S, "g", NULL},
         {"labels: {pod-group.scheduling.sigs.k8s.io/name: g}", LIGHT, "g", NULL},
         {"annotations: {gang.scheduling.koordinator.sh/name: g}", KOORD, "g", NULL},
-        /* Koordinator's own order. */
+        /* The order that Koordinator uses. */
         {"labels: {pod-group.scheduling.sigs.k8s.io: a, pod-group.scheduling.sigs.k8s.io/name: b}, "
          "annotations: {gang.scheduling.koordinator.sh/name: c}",
          SIGS, "a", NULL},
         {"labels: {pod-group.scheduling.sigs.k8s.io/name: b}, "
          "annotations: {gang.scheduling.koordinator.sh/name: c}",
          LIGHT, "b", NULL},
-        /* One name in two APIs. */
+        /* The same name in two APIs. */
         {"annotations: {scheduling.k8s.io/group-name: g}, labels: {scheduling.x-k8s.io/pod-group: "
          "g}",
          VOLCANO, "g", NULL},
@@ -73,7 +73,7 @@ static void pods_are_linked_by_the_keys_of_each_dialect(void **state)
     }
 }
 
-static void a_link_that_cannot_be_is_told(void **state)
+static void an_invalid_link_is_an_error(void **state)
 {
     (void)state;
     static const struct {
@@ -94,19 +94,19 @@ static void a_link_that_cannot_be_is_told(void **state)
         {"annotations: {scheduling.run.ai/pod-group: other/g}",
          "annotation scheduling.run.ai/pod-group is \"other/g\": a PodGroup must be in the "
          "namespace "
-         "of its pods; write its name alone"},
+         "of its pods; write only its name"},
         {"labels: {pod-group.scheduling.sigs.k8s.io: Group_A}",
-         "label pod-group.scheduling.sigs.k8s.io is \"Group_A\": no PodGroup can have that name; "
-         "write one of lower case letters, digits, - and ."},
-        {"annotations: {gang.scheduling.koordinator.sh/name: 'a b'}",
-         "annotation gang.scheduling.koordinator.sh/name is \"a b\": no PodGroup can have that "
+         "label pod-group.scheduling.sigs.k8s.io is \"Group_A\": this is not a valid PodGroup "
          "name; "
-         "write one of letters, digits, -, _ and ."},
+         "use only lower case letters, digits, - and ."},
+        {"annotations: {gang.scheduling.koordinator.sh/name: 'a b'}",
+         "annotation gang.scheduling.koordinator.sh/name is \"a b\": this is not a valid PodGroup "
+         "name; use only letters, digits, -, _ and ."},
         {"annotations: {pod-group-name: '..'}",
-         "annotation pod-group-name is \"..\": no PodGroup can have that name; write one of lower "
+         "annotation pod-group-name is \"..\": this is not a valid PodGroup name; use only lower "
          "case letters, digits, - and ."},
         {"annotations: {pod-group-name: \"a\\nb\"}",
-         "annotation pod-group-name is \"a?b\": no PodGroup can have that name; write one of lower "
+         "annotation pod-group-name is \"a?b\": this is not a valid PodGroup name; use only lower "
          "case letters, digits, - and ."},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -122,8 +122,8 @@ static void a_link_that_cannot_be_is_told(void **state)
     }
 }
 
-/* An annotation may hold any text of any length; what is said about it is short and is UTF-8. */
-static void a_huge_link_is_told_in_short(void **state)
+/* An annotation may have any text of any length. The message about it is short and valid UTF-8. */
+static void the_error_about_a_huge_link_is_short(void **state)
 {
     (void)state;
     cleanup_buf struct buf text = BUF_INIT;
@@ -134,11 +134,11 @@ static void a_huge_link_is_told_in_short(void **state)
     struct gang_pod_facts *f = read_pod(buf_str(&text));
     assert_non_null(f->bad_link);
     assert_true(strlen(f->bad_link) < 300);
-    assert_non_null(strstr(f->bad_link, "\xe2\x82\xac...\": no PodGroup can have that name"));
+    assert_non_null(strstr(f->bad_link, "\xe2\x82\xac...\": this is not a valid PodGroup name"));
     gang_pod_facts_free(f);
 }
 
-static void S12_compute_class_is_read_where_the_dialect_knows_it(void **state)
+static void S12_the_compute_class_is_decoded_for_dialects_that_know_it(void **state)
 {
     (void)state;
     static const struct {
@@ -146,7 +146,7 @@ static void S12_compute_class_is_read_where_the_dialect_knows_it(void **state)
     } cases[] = {
         {"labels: {pod-group.scheduling.sigs.k8s.io: g, alibabacloud.com/compute-class: gpu-hpn}",
          "alibabacloud.com/compute-class", "gpu-hpn"},
-        /* Absent is a value: members that all lack it are alike. */
+        /* A missing class is a value, too: members that all lack it have the same class. */
         {"labels: {pod-group.scheduling.sigs.k8s.io: g}", "alibabacloud.com/compute-class", ""},
         {"labels: {scheduling.x-k8s.io/pod-group: g, alibabacloud.com/compute-class: gpu}", NULL,
          NULL},
@@ -160,9 +160,9 @@ static void S12_compute_class_is_read_where_the_dialect_knows_it(void **state)
     }
 }
 
-/* ---- what is read ---- */
+/* ---- fields ---- */
 
-static void groups_are_read(void **state)
+static void podgroups_of_each_dialect_are_decoded(void **state)
 {
     (void)state;
     static const struct group_case cases[] = {
@@ -175,7 +175,7 @@ static void groups_are_read(void **state)
         {KAI, "{}", "min 1"},
         {KAI, "null", "min 1"},
         {KAI, "{minMember: 2, maxMember: 8}", "min 2 max 8"},
-        {KAI, "{minMember: 8, maxMember: 2}", "min 8 max 2"}, /* the core's to judge */
+        {KAI, "{minMember: 8, maxMember: 2}", "min 8 max 2"}, /* the core checks this */
         {KAI, "{minMember: 2, parentPodGroup: ml-pipeline}", "min 2 parent ml-pipeline"},
         {KAI, "{minMember: 2, parentPodGroup: ''}", "min 2"},
         {VOLCANO, "{minMember: 8, scheduleTimeoutSeconds: 5}", "min 8"},
@@ -195,16 +195,16 @@ static void groups_are_read(void **state)
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
-static void C11_subgroups_of_kai_are_read(void **state)
+static void C11_subgroups_of_kai_are_decoded(void **state)
 {
     (void)state;
     static const struct group_case cases[] = {
-        /* As KAI's pod grouper makes it of a RayCluster. */
+        /* As KAI's pod grouper creates it for a RayCluster. */
         {KAI,
          "{minMember: 5, subGroups: [{name: headgroup, minMember: 1}, {name: gpu-workers, "
          "minMember: 4}]}",
          "min 5 [headgroup min 1] [gpu-workers min 4]"},
-        /* And of a JobSet. */
+        /* And for a JobSet. */
         {KAI,
          "{minSubGroup: 1, subGroups: [{name: w, minSubGroup: 2}, {name: w-replica-0, parent: w, "
          "minMember: 4}, {name: w-replica-1, parent: w, minMember: 4}]}",
@@ -213,7 +213,7 @@ static void C11_subgroups_of_kai_are_read(void **state)
          "{subGroups: [{name: a, minMember: 0}, {name: b}, {name: c, parent: b, minMember: 2}]}",
          "min 0 [a] [b] [c in b min 2]"},
         {KAI, "{minMember: 1, subGroups: []}", "min 1"},
-        /* What the tree itself gets wrong is the core's to say. */
+        /* The core checks the tree itself. */
         {KAI, "{subGroups: [{name: a, minMember: 1}, {name: a, minMember: 2}]}",
          "min 0 [a min 1] [a min 2]"},
         {KAI, "{subGroups: [{name: a, parent: zzz, minMember: 1}]}", "min 0 [a in zzz min 1]"},
@@ -227,7 +227,7 @@ static void C11_subgroups_of_kai_are_read(void **state)
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
-static void C11_subgroups_of_kai_that_contradict_are_told(void **state)
+static void C11_contradictory_subgroups_of_kai_are_refused(void **state)
 {
     (void)state;
     static const struct group_case cases[] = {
@@ -246,7 +246,7 @@ static void C11_subgroups_of_kai_that_contradict_are_told(void **state)
          "spec.subGroups[0].minMember is set, but subgroup \"a\" has subgroups of its own; write "
          "minSubGroup"},
         {KAI, "{subGroups: [{name: a, minMember: 1, minSubGroup: 1}]}",
-         "spec.subGroups[0].minMember and minSubGroup exclude each other; remove one of subgroup "
+         "spec.subGroups[0].minMember and minSubGroup exclude each other; remove one from subgroup "
          "\"a\""},
         {KAI, "{subGroups: [{minMember: 1}]}", "spec.subGroups[0].name is missing"},
         {KAI, "{subGroups: [{name: 'A B', minMember: 1}]}",
@@ -264,7 +264,7 @@ static void C11_subgroups_of_kai_that_contradict_are_told(void **state)
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
-static void C11_tasks_and_policies_of_volcano_are_read(void **state)
+static void C11_tasks_and_policies_of_volcano_are_decoded(void **state)
 {
     (void)state;
     static const struct group_case cases[] = {
@@ -287,7 +287,7 @@ static void C11_tasks_and_policies_of_volcano_are_read(void **state)
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
-static void C11_tasks_and_policies_of_volcano_that_contradict_are_told(void **state)
+static void C11_contradictory_tasks_and_policies_of_volcano_are_refused(void **state)
 {
     (void)state;
     static const struct group_case cases[] = {
@@ -312,7 +312,7 @@ static void C11_tasks_and_policies_of_volcano_that_contradict_are_told(void **st
         {VOLCANO, "{minMember: 4, subGroupPolicy: [t]}",
          "spec.subGroupPolicy[0].name is missing: write a policy as an object"},
         {VOLCANO, "{minMember: 4, subGroupPolicy: [{name: t, matchLabelKeys: [1]}]}",
-         "spec.subGroupPolicy[0].matchLabelKeys[0] must be the key of a label"},
+         "spec.subGroupPolicy[0].matchLabelKeys[0] must be a label key"},
         {VOLCANO,
          "{minMember: 4, subGroupPolicy: [{name: t, labelSelector: {matchExpressions: [{key: a, "
          "operator: Gt, values: ['1']}]}}]}",
@@ -325,8 +325,8 @@ static void C11_tasks_and_policies_of_volcano_that_contradict_are_told(void **st
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
-/* As Volcano's controller makes it of a Job with minAvailable 3 and a task of 6 replicas. */
-static void C11_the_group_of_a_volcano_job_is_elastic(void **state)
+/* As Volcano's controller creates it for a Job with minAvailable 3 and a task of 6 replicas. */
+static void C11_the_podgroup_of_a_volcano_job_is_elastic(void **state)
 {
     (void)state;
     cleanup_json json_t *json = parse(
@@ -336,15 +336,15 @@ static void C11_the_group_of_a_volcano_job_is_elastic(void **state)
     struct gang_group_facts *f = decode_group(dialect_by_group(VOLCANO), json, &err);
     assert_words(f, "a vcjob", "min 3");
     gang_group_facts_free(f);
-    /* Where the tasks fit in, they count. */
+    /* If the tasks fit the minimum, they count. */
     json_object_set_new(json_object_get(json, "spec"), "minMember", json_integer(6));
     f = decode_group(dialect_by_group(VOLCANO), json, &err);
     assert_words(f, "a vcjob", "min 6 [worker min 6]");
     gang_group_facts_free(f);
 }
 
-/* The reason must reach the object, so it is never left out. */
-static void a_group_that_makes_no_sense_says_so(void **state)
+/* An invalid PodGroup is kept, because its status must show the reason. */
+static void an_invalid_podgroup_is_kept_with_its_error(void **state)
 {
     (void)state;
     static const struct group_case every[] = {
@@ -370,8 +370,8 @@ static void a_group_that_makes_no_sense_says_so(void **state)
         {KAI, "{minMember: 1, priorityClassName: 5}",
          "spec.priorityClassName is a number, must be a string"},
         {KAI, "{minMember: 1, parentPodGroup: other/p}",
-         "spec.parentPodGroup is \"other/p\"; write the name alone, the parent must be in the same "
-         "namespace"},
+         "spec.parentPodGroup is \"other/p\"; write only the name, because the parent must be in "
+         "the same namespace"},
         {KAI, "{minMember: 1, scheduleTimeoutSeconds: 5m}",
          "spec.scheduleTimeoutSeconds is a string, must be a whole number"},
         {XK8S, "{minMember: 1, scheduleTimeoutSeconds: 2147483648}",
@@ -397,7 +397,7 @@ static void an_invalid_child_still_names_its_parent(void **state)
     gang_group_facts_free(f);
 }
 
-static void absurd_sizes_are_refused(void **state)
+static void sizes_beyond_the_bounds_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -432,7 +432,7 @@ static void absurd_sizes_are_refused(void **state)
     }
 }
 
-static void a_megabyte_of_annotations_disturbs_nothing(void **state)
+static void a_megabyte_of_annotations_does_no_harm(void **state)
 {
     (void)state;
     cleanup_buf struct buf annotations = BUF_INIT;
@@ -447,7 +447,7 @@ static void a_megabyte_of_annotations_disturbs_nothing(void **state)
 
 /* ---- the source documents ---- */
 
-/* The documents that muster was made after, as their readers would paste them. */
+/* The manifests of the documents that muster follows, as a reader would copy them. */
 static const char *const documents =
     "apiVersion: scheduling.run.ai/v2\n"
     "kind: PodGroup\n"
@@ -478,7 +478,7 @@ static const char *const documents =
     "spec:\n  scheduleTimeoutSeconds: 10\n  minMember: 3 # Set the minimum number of running "
     "pods.\n";
 
-static void groups_of_the_source_documents_are_read(void **state)
+static void podgroups_of_the_source_documents_are_decoded(void **state)
 {
     (void)state;
     static const struct {
@@ -520,20 +520,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_are_linked_by_the_keys_of_each_dialect),
-        cmocka_unit_test(a_link_that_cannot_be_is_told),
-        cmocka_unit_test(a_huge_link_is_told_in_short),
-        cmocka_unit_test(S12_compute_class_is_read_where_the_dialect_knows_it),
-        cmocka_unit_test(groups_are_read),
-        cmocka_unit_test(C11_subgroups_of_kai_are_read),
-        cmocka_unit_test(C11_subgroups_of_kai_that_contradict_are_told),
-        cmocka_unit_test(C11_tasks_and_policies_of_volcano_are_read),
-        cmocka_unit_test(C11_tasks_and_policies_of_volcano_that_contradict_are_told),
-        cmocka_unit_test(C11_the_group_of_a_volcano_job_is_elastic),
-        cmocka_unit_test(a_group_that_makes_no_sense_says_so),
+        cmocka_unit_test(an_invalid_link_is_an_error),
+        cmocka_unit_test(the_error_about_a_huge_link_is_short),
+        cmocka_unit_test(S12_the_compute_class_is_decoded_for_dialects_that_know_it),
+        cmocka_unit_test(podgroups_of_each_dialect_are_decoded),
+        cmocka_unit_test(C11_subgroups_of_kai_are_decoded),
+        cmocka_unit_test(C11_contradictory_subgroups_of_kai_are_refused),
+        cmocka_unit_test(C11_tasks_and_policies_of_volcano_are_decoded),
+        cmocka_unit_test(C11_contradictory_tasks_and_policies_of_volcano_are_refused),
+        cmocka_unit_test(C11_the_podgroup_of_a_volcano_job_is_elastic),
+        cmocka_unit_test(an_invalid_podgroup_is_kept_with_its_error),
         cmocka_unit_test(an_invalid_child_still_names_its_parent),
-        cmocka_unit_test(absurd_sizes_are_refused),
-        cmocka_unit_test(a_megabyte_of_annotations_disturbs_nothing),
-        cmocka_unit_test(groups_of_the_source_documents_are_read),
+        cmocka_unit_test(sizes_beyond_the_bounds_are_refused),
+        cmocka_unit_test(a_megabyte_of_annotations_does_no_harm),
+        cmocka_unit_test(podgroups_of_the_source_documents_are_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Koordinator's annotations, on PodGroups and on pods, and the older labels. */
+/* Koordinator's annotations on PodGroups and pods, and the older labels. */
 #include "podgroup_text.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #define G "gang.scheduling.koordinator.sh/"
 #define L "pod-group.scheduling.sigs.k8s.io/"
 
-static void S13_koordinator_annotations_of_a_pod_group_are_read(void **state)
+static void S13_koordinators_annotations_of_a_podgroup_are_decoded(void **state)
 {
     (void)state;
     static const struct {
@@ -26,7 +26,7 @@ static void S13_koordinator_annotations_of_a_pod_group_are_read(void **state)
         {"{" G "groups: '[\"ml/g\"]', " G "mode: Strict}", "{minMember: 3}", "min 3"},
         {"{" G "groups: '[]', " G "total-number: '3'}", "{minMember: 3}", "min 3"},
         {"null", "{minMember: 3}", "min 3"},
-        /* What is wrong. */
+        /* Invalid values. */
         {"{" G "total-number: '2'}", "{minMember: 3}",
          "annotation " G "total-number is 2, spec.minMember is 3; raise the total or lower the "
          "minimum"},
@@ -40,14 +40,13 @@ static void S13_koordinator_annotations_of_a_pod_group_are_read(void **state)
          "only-waiting"},
         {"{" L "match-policy: ''}", "{minMember: 3}", "min 3"},
         {"{" G "waiting-time: soon}", "{minMember: 3}",
-         "annotation " G
-         "waiting-time is \"soon\", must be a length of time with its unit, such as "
+         "annotation " G "waiting-time is \"soon\", must be a duration with a unit, such as "
          "600s or 10m"},
         {"{" G "waiting-time: '600'}", "{minMember: 3}",
-         "annotation " G "waiting-time is \"600\", must be a length of time with its unit, such as "
+         "annotation " G "waiting-time is \"600\", must be a duration with a unit, such as "
          "600s or 10m"},
         {"{" G "waiting-time: '-5s'}", "{minMember: 3}",
-         "annotation " G "waiting-time is \"-5s\", must be a length of time with its unit, such as "
+         "annotation " G "waiting-time is \"-5s\", must be a duration with a unit, such as "
          "600s or 10m"},
         {"{" G "groups: 'ml/a,ml/b'}", "{minMember: 3}",
          "annotation " G
@@ -103,12 +102,12 @@ static void S13_pods_declare_their_gang(void **state)
          KOORD, "min 3 with ml/b match waiting timeout 30000ms"},
         {"labels: {" L "name: g, " L "min-available: '3'}", LIGHT, "min 3"},
         {"labels: {" L "name: g}, annotations: {" G "min-available: '5'}", LIGHT, "min 5"},
-        /* The label goes first. */
+        /* The label comes first. */
         {"labels: {" L "min-available: '3'}, annotations: {" G "name: g, " G "min-available: '5'}",
          KOORD, "min 3 timeout 600000ms"},
         {"annotations: {" G "name: g}", KOORD,
-         "min-available is missing: say in the annotation " G "min-available how many pods must be "
-         "placed together"},
+         "min-available is missing: set annotation " G "min-available to the number of pods that "
+         "must be placed together"},
         {"annotations: {" G "name: g, " G "min-available: three}", KOORD,
          "annotation " G "min-available is \"three\", must be a whole number from 0 to 2147483647"},
         {"annotations: {" G "name: g, " G "min-available: '-1'}", KOORD,
@@ -126,7 +125,7 @@ static void S13_pods_declare_their_gang(void **state)
          "min-available is 3; raise the total or "
          "lower the minimum"},
         {"annotations: {" G "name: g, " G "min-available: '3', " G "waiting-time: ten}", KOORD,
-         "annotation " G "waiting-time is \"ten\", must be a length of time with its unit, such as "
+         "annotation " G "waiting-time is \"ten\", must be a duration with a unit, such as "
          "600s or 10m"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -145,7 +144,7 @@ static void S13_pods_declare_their_gang(void **state)
     }
 }
 
-static void only_declared_gangs_come_with_their_pods(void **state)
+static void only_koordinators_pods_declare_gangs(void **state)
 {
     (void)state;
     struct gang_pod_facts *f = read_pod("labels: {pod-group.scheduling.sigs.k8s.io: g}, "
@@ -161,10 +160,10 @@ static void only_declared_gangs_come_with_their_pods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(S13_koordinator_annotations_of_a_pod_group_are_read),
+        cmocka_unit_test(S13_koordinators_annotations_of_a_podgroup_are_decoded),
         cmocka_unit_test(bundles_are_bounded),
         cmocka_unit_test(S13_pods_declare_their_gang),
-        cmocka_unit_test(only_declared_gangs_come_with_their_pods),
+        cmocka_unit_test(only_koordinators_pods_declare_gangs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups for pods that have none: what is read, made and linked, and what is left alone. */
+/* PodGroups for pods without one: what is read, created and linked, and which pods are left alone.
+ */
 #include "grouper_fixture.h"
 
 #include "base/log.h"
@@ -8,7 +9,7 @@
 
 #define WAITS "waits: its PodGroup is being created"
 
-static void one_is_made_and_its_pods_are_linked(void **state)
+static void a_podgroup_is_created_and_its_pods_are_linked(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(GANG_OF_4));
@@ -41,7 +42,7 @@ static void one_is_made_and_its_pods_are_linked(void **state)
     assert_string_equal(field_peek(link, "metadata", "annotations", "pod-group-name", NULL), MADE);
 }
 
-static void what_is_there_is_used_as_it_is(void **state)
+static void an_existing_podgroup_is_used_unchanged(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -58,7 +59,7 @@ static void what_is_there_is_used_as_it_is(void **state)
     assert_int_equal(count(x, "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/" MADE), 0);
 }
 
-static void nothing_is_made_before_what_there_is_was_listed(void **state)
+static void no_podgroup_is_created_before_existing_ones_are_listed(void **state)
 {
     struct gfixture *x = *state;
     grouper_ready(x->grouper, &dialect_kai, false);
@@ -74,7 +75,7 @@ static void nothing_is_made_before_what_there_is_was_listed(void **state)
     assert_int_equal(count(x, MAKE), 0);
 }
 
-static void one_that_is_deleted_is_made_again_for_a_new_pod(void **state)
+static void a_deleted_podgroup_is_created_again_for_a_new_pod(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -93,9 +94,9 @@ static void one_that_is_deleted_is_made_again_for_a_new_pod(void **state)
     assert_int_equal(count(x, MAKE), 2);
 }
 
-/* ---- who is left alone ---- */
+/* ---- pods that are left alone ---- */
 
-static void pods_that_are_none_of_ours_are_left_alone(void **state)
+static void pods_that_need_no_podgroup_are_left_alone(void **state)
 {
     struct gfixture *x = *state;
     static const char *const pods[] = {
@@ -115,22 +116,22 @@ static void pods_that_are_none_of_ours_are_left_alone(void **state)
     assert_int_equal(count(x, LINK("p")), 0);
 }
 
-static void an_owner_may_refuse(void **state)
+static void an_owner_may_refuse_a_podgroup(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(", annotations: {muster.dev/create-podgroup: 'false'}"));
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "alone");
-    show_pod(x, JOB_POD("p", "up")); /* and it stays so */
+    show_pod(x, JOB_POD("p", "up")); /* and this does not change */
     assert_string_equal(state_of(x, "p"), "alone");
     idle(x);
     assert_int_equal(count(x, JOB), 1);
     assert_int_equal(count(x, MAKE), 0);
 }
 
-/* ---- things that happen meanwhile ---- */
+/* ---- changes at a bad moment ---- */
 
-static void nothing_is_made_for_a_pod_that_is_gone(void **state)
+static void no_podgroup_is_created_for_a_deleted_pod(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *job = json_of(JOB_OF(""));
@@ -144,21 +145,21 @@ static void nothing_is_made_for_a_pod_that_is_gone(void **state)
     assert_int_equal(count(x, LINK("p")), 0);
 }
 
-static void nothing_is_made_when_the_last_who_needs_it_leaves(void **state)
+static void no_podgroup_is_created_when_the_last_pod_that_needs_it_is_gone(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
     fake_answer(x->w->api, MAKE, 500, "{\"message\":\"not now\"}");
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "waits: its PodGroup cannot be created: PodGroup ns/" MADE ": not now");
-    grouper_pod_gone(x->grouper, "ns", "p"); /* before it is tried again */
+    grouper_pod_gone(x->grouper, "ns", "p"); /* before the retry */
     idle(x);
     assert_int_equal(count(x, MAKE), 1);
     assert_int_equal(count(x, LINK("p")), 0);
 }
 
-/* The first is never linked, and what was read for it is not lost. */
-static void a_pod_that_is_created_anew_while_its_owner_is_read(void **state)
+/* The first pod is never linked, and what was read for it is used for the second. */
+static void a_pod_may_be_recreated_while_its_owner_is_read(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *job = json_of(JOB_OF(""));
@@ -180,8 +181,8 @@ static void a_pod_that_is_created_anew_while_its_owner_is_read(void **state)
     "ours, muster.dev/min-member: '2'}}, spec: {schedulerName: kai-scheduler}}"
 #define SHARED_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/ours"
 
-/* Pods without an owner own together what they share; each waits until it is among the owners. */
-static void one_that_goes_while_pods_wait_for_it_is_made_again(void **state)
+/* Pods without an owner share the ownership of their PodGroup. Each waits until it is an owner. */
+static void a_podgroup_deleted_while_pods_wait_for_it_is_created_again(void **state)
 {
     struct gfixture *x = *state;
     show_group(
@@ -204,11 +205,11 @@ static void one_that_goes_while_pods_wait_for_it_is_made_again(void **state)
     group_gone(x, "ours");
     until(x, count(x, MAKE) == 1);
     assert_state(x, "b", "in ours as -");
-    assert_string_equal(state_of(x, "c"), WAITS); /* until it is among the owners of the new one */
+    assert_string_equal(state_of(x, "c"), WAITS); /* until it is an owner of the new PodGroup */
     fake_release(x->w->api);
 }
 
-static void a_pod_that_is_created_anew_is_another(void **state)
+static void a_recreated_pod_is_another_pod(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -225,7 +226,7 @@ static void a_pod_that_is_created_anew_is_another(void **state)
     assert_string_equal(field_peek(link, "metadata", "uid", NULL), "second");
 }
 
-static void what_the_watch_shows_late_does_not_unlink(void **state)
+static void an_old_version_of_a_pod_does_not_remove_its_link(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -233,28 +234,28 @@ static void what_the_watch_shows_late_does_not_unlink(void **state)
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "in " MADE " as -");
-    show_pod(x, JOB_POD("p", "up")); /* older than the link */
+    show_pod(x, JOB_POD("p", "up")); /* a version from before the link */
     assert_string_equal(state_of(x, "p"), "in " MADE " as -");
     show_pod(x, "{metadata: {name: p, namespace: ns, uid: up, annotations: {pod-group-name: " MADE
                 "}}, spec: {schedulerName: kai-scheduler}}");
     assert_string_equal(state_of(x, "p"), "in " MADE " as -");
     idle(x);
     assert_int_equal(count(x, LINK("p")), 1);
-    /* From now on its word counts. */
+    /* From now on, the watch counts. */
     show_pod(x, JOB_POD("p", "up"));
     assert_string_equal(state_of(x, "p"), WAITS);
     assert_state(x, "p", "in " MADE " as -");
     assert_int_equal(count(x, LINK("p")), 2);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
-/* What the API server says. */
+/* The answer of the API server. */
 #define UNAUTHORIZED(verb, resource)                                                               \
     "{\"reason\":\"Forbidden\",\"message\":\"" resource                                            \
     " is forbidden: User \\\"u\\\" cannot " verb " resource \\\"" resource "\\\" in API group\"}"
 
-static void a_rule_that_is_missing_is_named(void **state)
+static void a_missing_rbac_rule_is_named(void **state)
 {
     struct gfixture *x = *state;
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -267,18 +268,18 @@ static void a_rule_that_is_missing_is_named(void **state)
     show_pod(x, JOB_POD("p", "up"));
     assert_state(
         x, "p",
-        "waits: its PodGroup cannot be created: Job ns/train may not be read: grant muster "
+        "waits: its PodGroup cannot be created: muster may not read Job ns/train: grant muster "
         "get, list and watch of jobs in API group batch");
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: muster may not create it: grant create of "
-                 "podgroups in API group scheduling.run.ai");
+                 "waits: its PodGroup cannot be created: muster may not create it: grant muster "
+                 "create of podgroups in API group scheduling.run.ai");
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: it may not be linked to it: grant muster "
+                 "waits: its PodGroup cannot be created: muster may not link the pod: grant muster "
                  "patch of pods");
     assert_state(x, "p", "in " MADE " as -");
 }
 
-static void an_owner_that_does_not_exist_is_waited_for(void **state)
+static void a_pod_waits_for_an_owner_that_does_not_exist_yet(void **state)
 {
     struct gfixture *x = *state;
     fake_answer(x->w->api, JOB, 404, "{\"message\":\"not found\"}");
@@ -289,20 +290,21 @@ static void an_owner_that_does_not_exist_is_waited_for(void **state)
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "waits: its PodGroup cannot be created: Job ns/train does not exist");
     assert_state(
-        x, "p", "waits: its PodGroup cannot be created: Job ns/train was deleted and created anew");
+        x, "p",
+        "waits: its PodGroup cannot be created: Job ns/train was deleted and created again");
     assert_state(x, "p", "in " MADE " as -");
 }
 
-static void what_an_owner_says_wrongly_is_told(void **state)
+static void an_invalid_field_of_the_owner_is_reported(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(", annotations: {kai.scheduler/batch-min-member: many}"));
     fake_answer(x->w->api, "POST /api/v1" NS "/events", 201, "{}");
     show_pod(x, JOB_POD("p", "up"));
     until(x, strstr(state_of(x, "p"), "kai.scheduler/batch-min-member"));
-    assert_int_equal(count(x, "POST /api/v1" NS "/events"), 0); /* it may be mended at once */
+    assert_int_equal(count(x, "POST /api/v1" NS "/events"), 0); /* the user may correct it soon */
     assert_non_null(strstr(state_of(x, "p"), "Job ns/train"));
-    until(x, count(x, "POST /api/v1" NS "/events") == 1); /* it has been so for long */
+    until(x, count(x, "POST /api/v1" NS "/events") == 1); /* it has been wrong for long */
     idle(x);
     idle(x);
     assert_int_equal(count(x, "POST /api/v1" NS "/events"), 1);
@@ -313,7 +315,7 @@ static void what_an_owner_says_wrongly_is_told(void **state)
     assert_string_equal(field_peek(event, "involvedObject", "name", NULL), "train");
 }
 
-static void a_crd_that_is_missing_is_named(void **state)
+static void a_missing_crd_is_named(void **state)
 {
     struct gfixture *x = *state;
     podgroups_serve(x->w->groups, &dialect_kai, NULL, false);
@@ -321,15 +323,17 @@ static void a_crd_that_is_missing_is_named(void **state)
     answers(x, MAKE, 201, "{}");
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: PodGroups of scheduling.run.ai are not "
-                 "served; install their CRD, or set podGroupDialect to one that is");
+    assert_state(
+        x, "p",
+        "waits: its PodGroup cannot be created: the API server does not serve PodGroups of "
+        "scheduling.run.ai; install their CRD, or set podGroupDialect to a dialect that "
+        "it serves");
     podgroups_serve(x->w->groups, &dialect_kai, "v2alpha2", true);
     grouper_ready(x->grouper, &dialect_kai, true);
     assert_state(x, "p", "in " MADE " as -");
 }
 
-static void what_the_server_refuses_is_told_and_tried_again(void **state)
+static void a_refused_podgroup_is_reported_and_tried_again(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -357,8 +361,8 @@ static void what_the_server_refuses_is_told_and_tried_again(void **state)
     "namespaced: true}]}"
 #define BAR "{apiVersion: example.com/v1, kind: Bar, metadata: {name: b, namespace: ns, uid: ub}}"
 
-/* And its owners above it: here Bar, of which the rest of the list tells. */
-static void a_kind_that_nobody_knows_is_found_out(void **state)
+/* Its owner, too: Bar, which is also in the list of resources. */
+static void an_unknown_kind_is_discovered(void **state)
 {
     struct gfixture *x = *state;
     fake_answer(x->w->api, "GET /apis/example.com/v1", 503, "{}");
@@ -372,12 +376,13 @@ static void a_kind_that_nobody_knows_is_found_out(void **state)
     answers(x, MAKE, 201, "{}");
     answers_link(x, FOO_POD("kai-scheduler"), "p", "pg-b-ub");
     show_pod(x, FOO_POD("kai-scheduler"));
-    until(x, strstr(state_of(x, "p"), "example.com/v1 cannot be asked for")); /* for now */
+    until(x,
+          strstr(state_of(x, "p"), "the resources of example.com/v1 cannot be read")); /* for now */
     assert_state(x, "p", "in pg-b-ub as -");
 }
 
-/* The reference says enough for the rule of kinds that are not in the table. */
-static void a_kind_that_may_not_be_read_is_not_needed(void **state)
+/* For a kind that is not in the table, the owner reference is enough. */
+static void an_unknown_kind_that_muster_may_not_read_is_not_needed(void **state)
 {
     struct gfixture *x = *state;
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -395,7 +400,7 @@ static void a_kind_that_may_not_be_read_is_not_needed(void **state)
     assert_string_equal(field_peek(owner, "uid", NULL), "uf");
 }
 
-static void a_kind_that_is_not_served_is_not_needed(void **state)
+static void an_unknown_kind_that_is_not_served_is_not_needed(void **state)
 {
     struct gfixture *x = *state;
     fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
@@ -405,8 +410,8 @@ static void a_kind_that_is_not_served_is_not_needed(void **state)
     assert_state(x, "p", "in pg-f-uf as -");
 }
 
-/* Its rule needs the object. */
-static void a_kind_of_the_configuration_must_be_read(void **state)
+/* The rule of a configured kind needs the object. */
+static void a_configured_kind_must_be_readable(void **state)
 {
     struct gfixture *x = *state;
     struct workload_custom foo = {letters("example.com/v1"), letters("Foo"),
@@ -416,10 +421,11 @@ static void a_kind_of_the_configuration_must_be_read(void **state)
     fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
     show_pod(x, FOO_POD("kai-scheduler"));
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: kind Foo of example.com/v1 is not served");
+                 "waits: its PodGroup cannot be created: the API server does not serve kind Foo of "
+                 "example.com/v1");
 }
 
-static void owners_in_a_circle_are_told(void **state)
+static void a_circle_of_owners_is_reported(void **state)
 {
     struct gfixture *x = *state;
     answers(x, "GET /apis/example.com/v1", 200, FOOS);
@@ -428,10 +434,11 @@ static void owners_in_a_circle_are_told(void **state)
             "ownerReferences: [{apiVersion: example.com/v1, kind: Foo, name: f, uid: uf}]}}");
     show_pod(x, FOO_POD("kai-scheduler"));
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: a chain of 17 owners, must be 1 to 16");
+                 "waits: its PodGroup cannot be created: the pod and its owners are 17 objects, "
+                 "must be between 1 and 16");
 }
 
-static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
+static void pods_wait_for_an_owner_that_muster_may_not_read(void **state)
 {
     struct gfixture *x = *state;
     struct workload_custom foo = {letters("example.com/v1"), letters("Foo"),
@@ -440,11 +447,11 @@ static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
     x->rules.n_customs = 1;
     fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
     show_pod(x, FOO_POD("other"));
-    assert_string_equal(state_of(x, "p"), WAITS); /* it might have asked */
+    assert_string_equal(state_of(x, "p"), WAITS); /* the owner may request a PodGroup */
     assert_state(x, "p", "alone");
 }
 
-static void a_reference_that_leads_elsewhere_is_not_followed(void **state)
+static void an_owner_reference_with_an_invalid_path_is_not_followed(void **state)
 {
     struct gfixture *x = *state;
     static const char *const refs[] = {
@@ -467,13 +474,13 @@ static void a_reference_that_leads_elsewhere_is_not_followed(void **state)
             "waits: its PodGroup cannot be created: its owner reference has an apiVersion, "
             "kind, name or UID that no object can have");
     }
-    /* Nothing was asked for. */
+    /* Nothing was requested. */
     cleanup_buf struct buf metrics = BUF_INIT;
     api_metrics_print(x->w->metrics, &metrics);
     assert_null(strstr(buf_str(&metrics), "verb=\"get\""));
 }
 
-static void another_namespaces_owner_is_not_given(void **state)
+static void an_owner_in_another_namespace_does_not_count(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(", labels: {secret: yes}"));
@@ -481,7 +488,7 @@ static void another_namespaces_owner_is_not_given(void **state)
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "in " MADE " as -");
-    /* The same words in a namespace where there is no such Job. */
+    /* The same reference in a namespace without such a Job. */
     fake_answer(x->w->api, "GET /apis/batch/v1/namespaces/other/jobs/train", 404, "{}");
     show_pod(x, "{metadata: {name: q, namespace: other, uid: uq, ownerReferences: [{apiVersion: "
                 "batch/v1, kind: Job, name: train, uid: uj, controller: true}]}, spec: "
@@ -491,9 +498,9 @@ static void another_namespaces_owner_is_not_given(void **state)
                      0);
 }
 
-/* ---- following ---- */
+/* ---- following changes ---- */
 
-static void W01_scale_is_followed(void **state)
+static void W01_the_minimum_follows_the_scale_of_the_owner(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -508,7 +515,7 @@ static void W01_scale_is_followed(void **state)
         json_integer_value(json_object_get(json_object_get(patch, "spec"), "minMember")), 6);
 }
 
-static void a_change_that_changes_nothing_is_not_written(void **state)
+static void a_change_without_effect_is_not_written(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -518,8 +525,8 @@ static void a_change_that_changes_nothing_is_not_written(void **state)
     assert_int_equal(count(x, RAY_PATCH), 0);
 }
 
-/* A new status is no reason to look: a Job has one for each pod that ends. */
-static void a_new_status_is_passed_over(void **state)
+/* A status update does not count: a Job has one for each pod that ends. */
+static void a_change_of_only_the_status_is_ignored(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -537,8 +544,8 @@ static void a_new_status_is_passed_over(void **state)
     assert_int_equal(count(x, "GET " POD("p")), before);
 }
 
-/* The member that was asked before is gone; the next that is seen takes its place. */
-static void another_member_is_asked_when_one_is_gone(void **state)
+/* The member that a change was computed from is gone. The next member that is seen replaces it. */
+static void another_member_is_used_when_the_first_is_gone(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -559,8 +566,8 @@ static void another_member_is_asked_when_one_is_gone(void **state)
     until(x, count(x, "GET " POD("q")) == 1);
 }
 
-/* Nobody is linked yet who could be asked: the first who is, is. */
-static void a_conflict_before_there_is_a_member(void **state)
+/* No pod is linked yet. The first linked pod is used. */
+static void a_conflict_before_any_pod_is_linked_is_tried_again(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *pod = linked_ray_pod();
@@ -593,7 +600,7 @@ static void a_conflict_is_tried_again(void **state)
     until(x, count(x, RAY_PATCH) == 2);
 }
 
-static void a_right_to_write_that_is_missing_is_asked_for_again(void **state)
+static void a_missing_right_to_write_is_tried_again(void **state)
 {
     struct gfixture *x = *state;
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -604,7 +611,7 @@ static void a_right_to_write_that_is_missing_is_asked_for_again(void **state)
     until(x, count(x, RAY_PATCH) == 2);
 }
 
-static void what_was_made_before_a_restart_is_found_and_followed(void **state)
+static void podgroups_created_before_a_restart_are_found_and_updated(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *text = linked_ray_pod();
@@ -632,11 +639,11 @@ static void what_was_made_before_a_restart_is_found_and_followed(void **state)
     until(x, count(x, RAY_PATCH) == 1);
 }
 
-/* ---- many at once ---- */
+/* ---- many pods at once ---- */
 
 #define MANY 40
 
-/* Pods of as many Jobs, whose answers are kept back. */
+/* Pods of as many Jobs, whose answers wait. */
 static void show_many(struct gfixture *x)
 {
     for (int i = 0; i < MANY; i++) {
@@ -651,7 +658,7 @@ static void show_many(struct gfixture *x)
     }
 }
 
-static size_t jobs_asked_for(struct gfixture *x)
+static size_t jobs_read(struct gfixture *x)
 {
     size_t n = 0;
     for (int i = 0; i < MANY; i++) {
@@ -661,15 +668,15 @@ static size_t jobs_asked_for(struct gfixture *x)
     return n;
 }
 
-static void a_burst_goes_a_few_at_a_time(void **state)
+static void only_a_few_owners_are_read_at_a_time(void **state)
 {
     struct gfixture *x = *state;
     show_many(x);
-    until(x, jobs_asked_for(x) == 8);
+    until(x, jobs_read(x) == 8);
     idle(x);
-    assert_int_equal(jobs_asked_for(x), 8);
+    assert_int_equal(jobs_read(x), 8);
     fake_release(x->w->api);
-    until(x, jobs_asked_for(x) == MANY);
+    until(x, jobs_read(x) == MANY);
 }
 
 static void bindings_go_first(void **state)
@@ -679,50 +686,50 @@ static void bindings_go_first(void **state)
     pod_effect(x->w, GANG_BIND, "p", "u1", "n1");
     until(x, count(x, BINDING) == 1);
     show_many(x);
-    until(x, jobs_asked_for(x) == 1);
+    until(x, jobs_read(x) == 1);
     idle(x);
-    assert_int_equal(jobs_asked_for(x), 1);
+    assert_int_equal(jobs_read(x), 1);
     fake_release(x->w->api);
-    until(x, jobs_asked_for(x) == MANY);
+    until(x, jobs_read(x) == MANY);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PATIENT(one_is_made_and_its_pods_are_linked),
-        GTEST(what_is_there_is_used_as_it_is),
-        PATIENT(nothing_is_made_before_what_there_is_was_listed),
-        GTEST(one_that_is_deleted_is_made_again_for_a_new_pod),
-        GTEST(pods_that_are_none_of_ours_are_left_alone),
-        GTEST(an_owner_may_refuse),
-        GTEST(nothing_is_made_for_a_pod_that_is_gone),
-        GTEST(nothing_is_made_when_the_last_who_needs_it_leaves),
-        GTEST(a_pod_that_is_created_anew_is_another),
-        GTEST(a_pod_that_is_created_anew_while_its_owner_is_read),
-        GTEST(one_that_goes_while_pods_wait_for_it_is_made_again),
-        GTEST(what_the_watch_shows_late_does_not_unlink),
-        GTEST(a_rule_that_is_missing_is_named),
-        GTEST(an_owner_that_does_not_exist_is_waited_for),
-        GTEST(what_an_owner_says_wrongly_is_told),
-        PATIENT(a_crd_that_is_missing_is_named),
-        GTEST(what_the_server_refuses_is_told_and_tried_again),
-        GTEST(a_kind_that_nobody_knows_is_found_out),
-        GTEST(a_kind_that_may_not_be_read_is_not_needed),
-        GTEST(a_kind_that_is_not_served_is_not_needed),
-        GTEST(a_kind_of_the_configuration_must_be_read),
-        GTEST(owners_in_a_circle_are_told),
-        GTEST(an_owner_that_may_not_be_read_asks_for_nothing),
-        GTEST(a_reference_that_leads_elsewhere_is_not_followed),
-        GTEST(another_namespaces_owner_is_not_given),
-        PATIENT(W01_scale_is_followed),
-        GTEST(a_change_that_changes_nothing_is_not_written),
-        GTEST(a_new_status_is_passed_over),
-        GTEST(another_member_is_asked_when_one_is_gone),
-        GTEST(a_conflict_before_there_is_a_member),
+        PATIENT(a_podgroup_is_created_and_its_pods_are_linked),
+        GTEST(an_existing_podgroup_is_used_unchanged),
+        PATIENT(no_podgroup_is_created_before_existing_ones_are_listed),
+        GTEST(a_deleted_podgroup_is_created_again_for_a_new_pod),
+        GTEST(pods_that_need_no_podgroup_are_left_alone),
+        GTEST(an_owner_may_refuse_a_podgroup),
+        GTEST(no_podgroup_is_created_for_a_deleted_pod),
+        GTEST(no_podgroup_is_created_when_the_last_pod_that_needs_it_is_gone),
+        GTEST(a_recreated_pod_is_another_pod),
+        GTEST(a_pod_may_be_recreated_while_its_owner_is_read),
+        GTEST(a_podgroup_deleted_while_pods_wait_for_it_is_created_again),
+        GTEST(an_old_version_of_a_pod_does_not_remove_its_link),
+        GTEST(a_missing_rbac_rule_is_named),
+        GTEST(a_pod_waits_for_an_owner_that_does_not_exist_yet),
+        GTEST(an_invalid_field_of_the_owner_is_reported),
+        PATIENT(a_missing_crd_is_named),
+        GTEST(a_refused_podgroup_is_reported_and_tried_again),
+        GTEST(an_unknown_kind_is_discovered),
+        GTEST(an_unknown_kind_that_muster_may_not_read_is_not_needed),
+        GTEST(an_unknown_kind_that_is_not_served_is_not_needed),
+        GTEST(a_configured_kind_must_be_readable),
+        GTEST(a_circle_of_owners_is_reported),
+        GTEST(pods_wait_for_an_owner_that_muster_may_not_read),
+        GTEST(an_owner_reference_with_an_invalid_path_is_not_followed),
+        GTEST(an_owner_in_another_namespace_does_not_count),
+        PATIENT(W01_the_minimum_follows_the_scale_of_the_owner),
+        GTEST(a_change_without_effect_is_not_written),
+        GTEST(a_change_of_only_the_status_is_ignored),
+        GTEST(another_member_is_used_when_the_first_is_gone),
+        GTEST(a_conflict_before_any_pod_is_linked_is_tried_again),
         GTEST(a_conflict_is_tried_again),
-        GTEST(a_right_to_write_that_is_missing_is_asked_for_again),
-        GTEST(what_was_made_before_a_restart_is_found_and_followed),
-        GTEST(a_burst_goes_a_few_at_a_time),
+        GTEST(a_missing_right_to_write_is_tried_again),
+        GTEST(podgroups_created_before_a_restart_are_found_and_updated),
+        GTEST(only_a_few_owners_are_read_at_a_time),
         GTEST(bindings_go_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

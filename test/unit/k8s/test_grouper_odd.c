@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups for pods that have none, where the server, the order of events or a user is odd. */
+/* PodGroups for pods without one, with an odd server, an odd order of events or odd users. */
 #include "grouper_fixture.h"
 
 #include "base/log.h"
 #include "k8s/dialect/dialect_common.h"
 
-/* Longer than idle(): what goes on for ever is seen to. */
+/* Longer than idle(): long enough to see a retry loop. */
 static void idle_long(struct gfixture *x)
 {
     for (int i = 0; i < 8; i++)
@@ -18,10 +18,10 @@ static json_int_t minimum_in(struct gfixture *x, const char *route, size_t n)
     return json_integer_value(json_object_get(json_object_get(body, "spec"), "minMember"));
 }
 
-/* ---- what the server says ---- */
+/* ---- answers of the API server ---- */
 
-/* A ResourceQuota that counts PodGroups is written at the same time. */
-static void a_conflict_while_it_is_made_does_not_mean_that_it_is_there(void **state)
+/* Another writer changes a ResourceQuota that counts PodGroups. */
+static void a_conflict_during_the_creation_does_not_mean_that_the_podgroup_exists(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(GANG_OF_4));
@@ -35,7 +35,7 @@ static void a_conflict_while_it_is_made_does_not_mean_that_it_is_there(void **st
     assert_int_equal(count(x, MAKE), 2);
 }
 
-static void a_quota_or_a_webhook_is_no_missing_right(void **state)
+static void a_refusal_by_a_quota_or_webhook_is_not_a_missing_right(void **state)
 {
     struct gfixture *x = *state;
     static const char *const says =
@@ -56,7 +56,7 @@ static void a_quota_or_a_webhook_is_no_missing_right(void **state)
     assert_state(x, "p", "in " MADE " as -");
 }
 
-static void what_is_refused_for_ever_is_asked_for_more_and_more_seldom(void **state)
+static void a_creation_that_is_always_refused_is_tried_less_and_less_often(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -67,7 +67,7 @@ static void what_is_refused_for_ever_is_asked_for_more_and_more_seldom(void **st
     assert_in_range(count(x, RAY_PATCH), 2, 9);
 }
 
-/* The watch of PodGroups is silent for a while. */
+/* The watch of PodGroups shows nothing for a while. */
 static void a_conflict_is_not_tried_again_at_full_speed(void **state)
 {
     struct gfixture *x = *state;
@@ -80,8 +80,8 @@ static void a_conflict_is_not_tried_again_at_full_speed(void **state)
     assert_in_range(count(x, RAY_PATCH), 2, 16);
 }
 
-/* T01: the owner's status, the pod's and the PodGroup's own fields are anybody's. */
-static void T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance(void **state)
+/* T01: other programs write the owner's status, the pod's and some fields of the PodGroup. */
+static void T01_an_odd_number_in_an_owner_or_a_reply_does_no_harm(void **state)
 {
 #define ODD ", \"status\": {\"x\": 18446744073709552000}}"
     struct gfixture *x = *state;
@@ -102,7 +102,7 @@ static void T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance(void **stat
 #undef ODD
 }
 
-static void T01_an_owner_of_too_many_values_costs_its_own_pods(void **state)
+static void T01_an_owner_with_too_many_values_affects_only_its_own_pods(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *job = json_of(JOB_OF(GANG_OF_4));
@@ -118,7 +118,7 @@ static void T01_an_owner_of_too_many_values_costs_its_own_pods(void **state)
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
     until(x, strstr(state_of(x, "p"), "Job ns/train cannot be read: it has 500"));
-    assert_state(x, "p", "in " MADE " as -"); /* it was mended */
+    assert_state(x, "p", "in " MADE " as -"); /* it was corrected */
 }
 
 /* ---- kinds ---- */
@@ -127,7 +127,7 @@ static void T01_an_owner_of_too_many_values_costs_its_own_pods(void **state)
     "{metadata: {name: p, namespace: ns, uid: up, ownerReferences: [{apiVersion: example.com/v1, " \
     "kind: Foo, name: f, uid: uf, controller: true}]}, spec: {schedulerName: kai-scheduler}}"
 
-static void a_kind_that_nobody_needs_any_more_is_not_asked_for(void **state)
+static void a_kind_that_is_no_longer_needed_is_not_looked_up(void **state)
 {
     struct gfixture *x = *state;
     answers(x, MAKE, 201, "{}");
@@ -140,8 +140,8 @@ static void a_kind_that_nobody_needs_any_more_is_not_asked_for(void **state)
     assert_int_equal(count(x, "GET /apis/example.com/v1"), asked);
 }
 
-/* It would stand in what is remembered, and in sentences. */
-static void a_kind_or_a_uid_without_end_is_not_taken(void **state)
+/* It would be part of stored keys and of messages. */
+static void a_huge_kind_or_uid_is_not_accepted(void **state)
 {
     struct gfixture *x = *state;
     for (int i = 0; i < 2; i++) {
@@ -176,7 +176,7 @@ static struct workload_custom customs[] = {{
     "name: t, uid: ut, controller: true}]}, spec: {schedulerName: kai-scheduler}}"
 #define SETS "/apis/example.com/v1/trainsets"
 
-static void a_kind_of_the_configuration_is_followed_after_a_restart(void **state)
+static void a_configured_kind_is_updated_after_a_restart(void **state)
 {
     struct gfixture *x = *state;
     x->rules.customs = customs;
@@ -203,7 +203,7 @@ static void a_kind_of_the_configuration_is_followed_after_a_restart(void **state
 
 /* ---- owners that change at a bad moment ---- */
 
-static void an_owner_that_changes_while_it_is_read_is_read_well(void **state)
+static void an_owner_that_changes_while_it_is_read_is_read_again(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *pod = linked_ray_pod();
@@ -230,11 +230,11 @@ static void an_owner_that_changes_while_it_is_read_is_read_well(void **state)
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
 }
 
-static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state)
+static void the_podgroup_follows_an_owner_that_grows_during_its_creation(void **state)
 {
     struct gfixture *x = *state;
     cleanup_free char *pod = linked_ray_pod();
-    /* Another one, so that the kind is watched. */
+    /* Another owner, so that the kind is watched. */
     answers(x, "GET /apis/ray.io/v1" NS "/rayclusters/other", 200,
             "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: other, namespace: ns, uid: "
             "uo}, spec: {headGroupSpec: {}}}");
@@ -262,8 +262,8 @@ static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
 }
 
-/* The member that was seen first is among those that go. */
-static void another_member_is_asked_about_when_one_is_gone(void **state)
+/* The member that was seen first is among the deleted ones. */
+static void another_existing_member_is_used_when_the_first_is_gone(void **state)
 {
     struct gfixture *x = *state;
     make_ray(x);
@@ -281,7 +281,7 @@ static void another_member_is_asked_about_when_one_is_gone(void **state)
     fake_answer(x->w->api, "GET " POD("q"), 200, q);
     answers(x, RAY_PATCH, 200, "{}");
     pushes_ray(x, RAY_OF("2", "2"));
-    until(x, count(x, "GET " POD("p")) == 1); /* it is still there */
+    until(x, count(x, "GET " POD("p")) == 1); /* it still exists */
     pushes_ray(x, RAY_OF("3", "1"));
     until(x, count(x, RAY_PATCH) == 1);
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 2);
@@ -293,7 +293,7 @@ static void another_member_is_asked_about_when_one_is_gone(void **state)
     "workerGroupSpecs: [{groupName: w, "                                                           \
     "replicas: 2, minReplicas: 2}]}}"
 
-/* What was read may be older than the pod, which never may pass singly. */
+/* The owner may have been read before the pod was created. The pod must not be scheduled alone. */
 static void a_pod_of_a_suspended_owner_waits(void **state)
 {
     struct gfixture *x = *state;
@@ -316,7 +316,7 @@ static void a_pod_of_a_suspended_owner_waits(void **state)
     assert_state(x, "p", "in " RAY_MADE " as -");
 }
 
-/* Where no watch tells of it. */
+/* If no watch covers the owner. */
 static void an_owner_that_is_not_watched_is_read_again(void **state)
 {
     struct gfixture *x = *state;
@@ -341,7 +341,7 @@ static void an_owner_that_is_not_watched_is_read_again(void **state)
     "ring, muster.dev/min-member: '2'}}, spec: {schedulerName: kai-scheduler}}"
 #define RING_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/ring"
 
-/* The PodGroup as it was made, by the watch. */
+/* Shows the PodGroup as it was created. */
 static void show_ring(struct gfixture *x, const char *version)
 {
     cleanup_json json_t *made = body_of(x->w, MAKE, 0);
@@ -350,7 +350,7 @@ static void show_ring(struct gfixture *x, const char *version)
     show_group(x, text);
 }
 
-/* Those of a patch, and the version that it is for. */
+/* Compares the owners in a patch, and the version that it is for. */
 static void assert_owners(struct gfixture *x, size_t n, const char *version, const char *want)
 {
     cleanup_json json_t *patch = body_of(x->w, RING_PATCH, n);
@@ -374,7 +374,7 @@ static void show_ring_pods(struct gfixture *x)
     idle(x);
 }
 
-static void who_says_another_minimum_than_the_others_waits(void **state)
+static void a_pod_with_another_minimum_than_the_others_waits(void **state)
 {
     struct gfixture *x = *state;
     show_group(
@@ -385,28 +385,27 @@ static void who_says_another_minimum_than_the_others_waits(void **state)
     show_pod(x, RING_POD("p", "up"));
     assert_state(
         x, "p",
-        "waits: its PodGroup cannot be created: annotation muster.dev/min-member says 2, and "
-        "that of the pods before it said 3; write the same number on each pod of PodGroup "
-        "ring");
+        "waits: its PodGroup cannot be created: annotation muster.dev/min-member is 2, but on "
+        "earlier pods it is 3; write the same number on each pod of PodGroup ring");
     idle(x);
     assert_int_equal(count(x, RING_PATCH), 0);
     assert_int_equal(count(x, LINK("p")), 0);
 }
 
-static void pods_that_come_at_once_all_own_their_group(void **state)
+static void pods_that_come_at_the_same_time_all_own_their_podgroup(void **state)
 {
     struct gfixture *x = *state;
     answers(x, RING_PATCH, 200,
             "{metadata: {resourceVersion: '10', ownerReferences: [{uid: up}, {uid: uq}]}}");
     show_ring_pods(x);
-    assert_int_equal(count(x, LINK("q")), 0); /* its word comes first */
+    assert_int_equal(count(x, LINK("q")), 0); /* its ownership is written first */
     show_ring(x, "9");
     assert_state(x, "q", "in ring as -");
     assert_int_equal(count(x, RING_PATCH), 1);
     assert_owners(x, 0, "9", "p q ");
 }
 
-/* Its status is written at the same time. */
+/* Another writer updates the status at the same time. */
 static void an_owner_is_not_lost_by_a_conflict(void **state)
 {
     struct gfixture *x = *state;
@@ -422,8 +421,8 @@ static void an_owner_is_not_lost_by_a_conflict(void **state)
     assert_owners(x, 1, "10", "p q ");
 }
 
-/* The last pods of before were deleted, and those that come anew were first. */
-static void nobody_is_linked_to_a_group_that_has_just_gone(void **state)
+/* The old pods are deleted, and the new pods came before that. */
+static void no_pod_is_linked_to_a_podgroup_that_was_just_deleted(void **state)
 {
     struct gfixture *x = *state;
     fake_answer(x->w->api, RING_PATCH, 404, "{\"reason\":\"NotFound\",\"message\":\"not found\"}");
@@ -443,12 +442,12 @@ static void nobody_is_linked_to_a_group_that_has_just_gone(void **state)
     assert_int_equal(count(x, MAKE), 1);
 }
 
-/* ---- what is told ---- */
+/* ---- events ---- */
 
 #define EVENT "POST /api/v1" NS "/events"
 
-/* Each pod has a sentence of its own; the event is about the Job that they have. */
-static void an_owner_of_many_that_are_wrong_gets_one_event(void **state)
+/* Each pod has its own message. The event is about the Job that they share. */
+static void an_owner_of_many_invalid_pods_gets_one_event(void **state)
 {
     struct gfixture *x = *state;
     answers(x, JOB, 200, JOB_OF(""));
@@ -471,25 +470,25 @@ static void an_owner_of_many_that_are_wrong_gets_one_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GTEST(a_conflict_while_it_is_made_does_not_mean_that_it_is_there),
-        GTEST(a_quota_or_a_webhook_is_no_missing_right),
-        GTEST(what_is_refused_for_ever_is_asked_for_more_and_more_seldom),
+        GTEST(a_conflict_during_the_creation_does_not_mean_that_the_podgroup_exists),
+        GTEST(a_refusal_by_a_quota_or_webhook_is_not_a_missing_right),
+        GTEST(a_creation_that_is_always_refused_is_tried_less_and_less_often),
         GTEST(a_conflict_is_not_tried_again_at_full_speed),
-        GTEST(T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance),
-        GTEST(T01_an_owner_of_too_many_values_costs_its_own_pods),
-        GTEST(a_kind_that_nobody_needs_any_more_is_not_asked_for),
-        GTEST(a_kind_or_a_uid_without_end_is_not_taken),
-        GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),
-        GTEST(an_owner_that_changes_while_it_is_read_is_read_well),
-        GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
-        GTEST(another_member_is_asked_about_when_one_is_gone),
+        GTEST(T01_an_odd_number_in_an_owner_or_a_reply_does_no_harm),
+        GTEST(T01_an_owner_with_too_many_values_affects_only_its_own_pods),
+        GTEST(a_kind_that_is_no_longer_needed_is_not_looked_up),
+        GTEST(a_huge_kind_or_uid_is_not_accepted),
+        GTEST(a_configured_kind_is_updated_after_a_restart),
+        GTEST(an_owner_that_changes_while_it_is_read_is_read_again),
+        GTEST(the_podgroup_follows_an_owner_that_grows_during_its_creation),
+        GTEST(another_existing_member_is_used_when_the_first_is_gone),
         GTEST(a_pod_of_a_suspended_owner_waits),
         GTEST(an_owner_that_is_not_watched_is_read_again),
-        GTEST(who_says_another_minimum_than_the_others_waits),
-        GTEST(pods_that_come_at_once_all_own_their_group),
+        GTEST(a_pod_with_another_minimum_than_the_others_waits),
+        GTEST(pods_that_come_at_the_same_time_all_own_their_podgroup),
         GTEST(an_owner_is_not_lost_by_a_conflict),
-        GTEST(nobody_is_linked_to_a_group_that_has_just_gone),
-        GTEST(an_owner_of_many_that_are_wrong_gets_one_event),
+        GTEST(no_pod_is_linked_to_a_podgroup_that_was_just_deleted),
+        GTEST(an_owner_of_many_invalid_pods_gets_one_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cluster behind an API server, as the loop sees it: with its thread, from kubeconfig to close.
- */
+/* The cluster behind an API server, as server/loop uses it: from kubeconfig to close, with its
+ * thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,6 +83,12 @@ static void on_event(void *arg, struct gang_event *ev)
     case GANG_EV_CLAIM_GONE:
         buf_printf(b, "-claim %s/%s;", ev->gone.ns, ev->gone.name);
         break;
+    case GANG_EV_QUEUE_SET:
+        buf_printf(b, "+queue %s;", ev->queue->ref.name);
+        break;
+    case GANG_EV_QUEUE_GONE:
+        buf_printf(b, "-queue %s/%s/%s;", ev->gone.api_group, ev->gone.ns, ev->gone.name);
+        break;
     case GANG_EV_BIND_DONE:
         buf_printf(b, "bound %s %d;", ev->result.uid, (int)ev->result.outcome);
         break;
@@ -117,7 +123,7 @@ static bool await(struct fixture *x, const char *text, usec_t limit)
 #define assert_heard(x, text)                                                                      \
     do {                                                                                           \
         if (!await((x), (text), 15 * USEC_PER_SEC))                                                \
-            fail_msg("not heard: %s in %s", (text), buf_str(&(x)->heard));                         \
+            fail_msg("timed out: no %s in %s", (text), buf_str(&(x)->heard));                      \
     } while (0)
 #define assert_not_heard(x, text) assert_false(await((x), (text), 300 * USEC_PER_MSEC))
 
@@ -186,7 +192,7 @@ static void bind_pod(struct fixture *x, const char *name)
     x->cluster->ops->apply(x->cluster, usec_now(), &e);
 }
 
-static void synced_is_said_once_when_every_list_is_in(void **state)
+static void synced_is_reported_once_when_all_lists_are_read(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", "{" META("p", "2") "}"));
@@ -200,7 +206,7 @@ static void synced_is_said_once_when_every_list_is_in(void **state)
     fake_release(x->api);
     assert_heard(x, "+group g;SYNCED;");
     assert_string_equal(fake_authorization(x->api, PODS, 0), "Bearer secret");
-    /* Listing again later does not say it again. */
+    /* A later list does not report it again. */
     while (fake_count(x->api, WATCH) == 0)
         usleep(1000);
     usleep(50000);
@@ -222,8 +228,8 @@ static void without_the_right_to_read_pods_it_is_never_synced(void **state)
     assert_not_heard(x, "SYNCED");
 }
 
-/* Its pods must not be told that it does not exist. */
-static void T01_a_podgroup_that_cannot_be_read_is_invalid(void **state)
+/* Otherwise its pods would get the reason that it does not exist. */
+static void T01_an_unreadable_podgroup_is_invalid(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf values = BUF_INIT;
@@ -237,8 +243,8 @@ static void T01_a_podgroup_that_cannot_be_read_is_invalid(void **state)
     fake_answer(x->api, VERSION, 200, SERVED);
     fake_answer(x->api, GROUPS, 200, list);
     open_cluster(x);
-    assert_heard(x, "+group rich it cannot be read: it has 50008 values, more than 50000; remove "
-                    "what is not needed;");
+    assert_heard(x, "+group rich it cannot be read: it has 50008 values, must be at most 50000; "
+                    "remove fields that are not needed;");
     assert_heard(x, "SYNCED;");
 }
 
@@ -260,7 +266,7 @@ static void without_the_right_to_read_volumes_it_is_synced(void **state)
     fake_answer_late(x->api, VOLUMES, 403, "{\"message\":\"persistentvolumes is forbidden\"}");
     open_cluster(x);
     assert_heard(x, "+node n1;");
-    assert_not_heard(x, "SYNCED"); /* it is asked before */
+    assert_not_heard(x, "SYNCED"); /* rights are checked before */
     fake_release(x->api);
     assert_heard(x, "SYNCED;");
 }
@@ -317,10 +323,10 @@ static void without_the_right_to_read_priority_classes_it_is_synced(void **state
     fake_answer(x->api, CLASSES, 200, LIST("7", CLASS("3")));
     open_cluster(x);
     assert_heard(x, "SYNCED;");
-    assert_heard(x, "+class high 1000;"); /* granted later */
+    assert_heard(x, "+class high 1000;"); /* the right is granted later */
 }
 
-static void a_crd_may_come_later_and_go_again(void **state)
+static void a_crd_may_be_installed_later_and_removed_again(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
@@ -340,7 +346,48 @@ static void a_crd_may_come_later_and_go_again(void **state)
     assert_heard(x, "-group scheduling.volcano.sh/ml/g;");
 }
 
-static void bindings_that_wait_are_written_before_it_closes(void **state)
+#define KAI_V2   "GET /apis/scheduling.run.ai/v2"
+#define QUEUES   "GET /apis/scheduling.run.ai/v2/queues"
+#define W_QUEUES "WATCH /apis/scheduling.run.ai/v2/queues"
+#define STATUS   "PATCH /apis/scheduling.run.ai/v2/queues/training/status"
+#define QUEUE    "{\"metadata\":{\"name\":\"training\",\"uid\":\"uq\",\"resourceVersion\":\"3\"}}"
+
+static void Q01_queues_are_followed_and_get_their_status(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, KAI_V2, 200,
+                "{\"resources\":[{\"name\":\"queues\"},{\"name\":\"queues/status\"}]}");
+    fake_answer_late(x->api, QUEUES, 200, LIST("7", QUEUE));
+    fake_answer(x->api, STATUS, 200, QUEUE);
+    open_cluster(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+    fake_release(x->api);
+    assert_heard(x, "+queue training;SYNCED;");
+    static char group[] = "scheduling.run.ai", none[] = "", name[] = "training";
+    struct gang_ref ref = {group, none, name};
+    struct gang_effect e = {.kind = GANG_QUEUE_STATUS};
+    e.queue = (struct gang_queue_status){.ref = &ref, .uid = "uq", .text = ""};
+    x->cluster->ops->apply(x->cluster, usec_now(), &e);
+    while (fake_count(x->api, STATUS) == 0 || fake_count(x->api, W_QUEUES) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_QUEUES, "{\"type\":\"DELETED\",\"object\":" QUEUE "}\n", FAKE_OPEN);
+    assert_heard(x, "-queue scheduling.run.ai//training;");
+}
+
+static void without_the_right_to_read_queues_it_is_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, KAI_V2, 200, "{\"resources\":[{\"name\":\"queues\"}]}");
+    fake_answer(x->api, QUEUES, 403, "{\"message\":\"queues is forbidden\"}");
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+}
+
+static void waiting_bindings_are_written_before_close_returns(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
@@ -355,7 +402,7 @@ static void bindings_that_wait_are_written_before_it_closes(void **state)
     assert_heard(x, "bound u-p 0;");
 }
 
-static void closing_keeps_its_deadline(void **state)
+static void close_returns_within_its_time_limit(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
@@ -370,7 +417,7 @@ static void closing_keeps_its_deadline(void **state)
     assert_true(usec_now() - begin < 3 * USEC_PER_SEC);
 }
 
-static void metrics_are_printed(void **state)
+static void the_metrics_of_the_client_are_printed(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
@@ -390,7 +437,7 @@ static void metrics_are_printed(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
         if (!strstr(buf_str(&out), lines[i]))
-            fail_msg("%s is missing in %s", lines[i], buf_str(&out));
+            fail_msg("no %s in %s", lines[i], buf_str(&out));
 }
 
 #define KAI_API "/apis/scheduling.run.ai/v2alpha2"
@@ -398,7 +445,7 @@ static void metrics_are_printed(void **state)
     "{\"metadata\":{\"namespace\":\"ml\",\"name\":\"p\",\"uid\":\"u-p\",\"resourceVersion\":"      \
     "\"2\"" more "},\"spec\":{\"schedulerName\":\"kai-scheduler\"}}"
 
-/* From the first list to the link, through the real watches. */
+/* From the first list to the link, with the real watches. */
 static void W01_a_pod_without_a_podgroup_gets_one(void **state)
 {
     struct fixture *x = *state;
@@ -412,7 +459,7 @@ static void W01_a_pod_without_a_podgroup_gets_one(void **state)
                 PLAIN_POD(",\"annotations\":{\"pod-group-name\":\"pg-p-u-p\"}"));
     open_cluster_with(x, &rules);
     assert_heard(x, "+pod p waits;");
-    assert_not_heard(x, "in its group"); /* what there is, is not listed yet */
+    assert_not_heard(x, "in its group"); /* existing PodGroups are not listed yet */
     assert_int_equal(fake_count(x->api, "POST " KAI_API "/namespaces/ml/podgroups"), 0);
     fake_release(x->api);
     assert_heard(x, "+pod p in its group;");
@@ -425,8 +472,8 @@ static void W01_a_pod_without_a_podgroup_gets_one(void **state)
 
 #define POLICIES "GET /apis/admissionregistration.k8s.io/v1"
 
-/* An API server that has no time at the start is asked again, until it has said it. */
-static void P07_whether_there_are_policies_is_asked_until_it_is_known(void **state)
+/* An API server that fails at the start is asked again until it answers. */
+static void P07_the_check_for_admission_policies_is_repeated_until_it_has_an_answer(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, POLICIES, 503, "{}");
@@ -437,11 +484,11 @@ static void P07_whether_there_are_policies_is_asked_until_it_is_known(void **sta
     while (fake_count(x->api, POLICIES) < 3 && usec_now() < until)
         usleep(10000);
     assert_int_equal(fake_count(x->api, POLICIES), 3);
-    assert_not_heard(x, "nothing"); /* a while */
+    usleep(300 * USEC_PER_MSEC);
     assert_int_equal(fake_count(x->api, POLICIES), 3);
 }
 
-static void a_kubeconfig_that_is_missing_is_an_error(void **state)
+static void a_missing_kubeconfig_is_an_error(void **state)
 {
     struct fixture *x = *state;
     struct err err;
@@ -457,21 +504,23 @@ int main(void)
     log_setup(LOG_ERROR, LOG_TEXT);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(synced_is_said_once_when_every_list_is_in),
+        TEST(synced_is_reported_once_when_all_lists_are_read),
         TEST(without_the_right_to_read_pods_it_is_never_synced),
-        TEST(T01_a_podgroup_that_cannot_be_read_is_invalid),
+        TEST(T01_an_unreadable_podgroup_is_invalid),
         TEST(without_the_right_to_read_podgroups_it_is_synced),
         TEST(without_the_right_to_read_volumes_it_is_synced),
         TEST(claims_are_joined_with_their_volumes),
         TEST(priority_classes_are_followed),
         TEST(without_the_right_to_read_priority_classes_it_is_synced),
-        TEST(a_crd_may_come_later_and_go_again),
-        TEST(bindings_that_wait_are_written_before_it_closes),
-        TEST(closing_keeps_its_deadline),
-        TEST(metrics_are_printed),
+        TEST(a_crd_may_be_installed_later_and_removed_again),
+        TEST(Q01_queues_are_followed_and_get_their_status),
+        TEST(without_the_right_to_read_queues_it_is_synced),
+        TEST(waiting_bindings_are_written_before_close_returns),
+        TEST(close_returns_within_its_time_limit),
+        TEST(the_metrics_of_the_client_are_printed),
         TEST(W01_a_pod_without_a_podgroup_gets_one),
-        TEST(P07_whether_there_are_policies_is_asked_until_it_is_known),
-        TEST(a_kubeconfig_that_is_missing_is_an_error),
+        TEST(P07_the_check_for_admission_policies_is_repeated_until_it_has_an_answer),
+        TEST(a_missing_kubeconfig_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

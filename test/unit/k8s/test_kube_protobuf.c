@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects as kube-apiserver gave them in both forms (proto/): the trees must be the same. */
+/* Objects that kube-apiserver gave in both forms (proto/). Both must decode to the same tree. */
 #include "k8s/encoding/kube_protobuf.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #define FOLDER "test/unit/k8s/proto/"
 
-/* What nobody reads and the protobuf form leaves out. */
+/* Fields that muster does not read and that the protobuf decoder leaves out. */
 static const char *const left_out[] = {
     "apiVersion",
     "kind",
@@ -43,7 +43,7 @@ static const char *const left_out[] = {
     "spec.podCIDRs",
     "spec.taints[].timeAdded",
     "spec.accessModes",
-    "spec.resources", /* of a claim; of a pod, see decoders_take_the_tree() */
+    "spec.resources", /* of a claim; of a pod, see decoders_accept_the_tree() */
     "spec.volumeMode",
     "spec.capacity",
     "spec.local",
@@ -68,7 +68,7 @@ static const char *const left_out[] = {
     "description",
 };
 
-/* Of a node. */
+/* Of nodes. */
 static const char *const left_out_of_nodes[] = {
     "status.conditions",
     "status.images",
@@ -131,7 +131,7 @@ static void compare_objects(const char *path, const json_t *json, const json_t *
         if (other)
             compare(below, value, other);
         else if (!is_empty(value) && !is_left_out(below))
-            fail_msg("%s is missing", below);
+            fail_msg("%s is not in the protobuf", below);
     }
     json_object_foreach((json_t *)(uintptr_t)proto, key, value)
     {
@@ -167,7 +167,7 @@ static json_t *read_proto(const char *name, const struct kube_protobuf_message *
     return tree;
 }
 
-static void both_forms_are_the_same_tree(void **state)
+static void both_forms_give_the_same_tree(void **state)
 {
     static const struct {
         const char *name;
@@ -183,7 +183,7 @@ static void both_forms_are_the_same_tree(void **state)
     }
 }
 
-static void decoders_take_the_tree(void **state)
+static void decoders_accept_the_tree(void **state)
 {
     struct err err;
     (void)state;
@@ -284,7 +284,7 @@ static json_t *pod_with(const char *value, size_t len)
     return kube_protobuf_object(&kube_protobuf_pod, all.data, all.len, &err);
 }
 
-static void bytes_that_no_text_may_have_are_replaced(void **state)
+static void invalid_bytes_in_strings_are_replaced(void **state)
 {
     (void)state;
     static const struct {
@@ -302,8 +302,8 @@ static void bytes_that_no_text_may_have_are_replaced(void **state)
     }
 }
 
-/* A rule that is newer than the tables must not vanish. */
-static void fields_that_are_not_known_leave_a_mark(void **state)
+/* A rule that is newer than the decoder must not disappear silently. */
+static void unknown_fields_are_noted(void **state)
 {
     (void)state;
     struct err err;
@@ -326,9 +326,9 @@ static void fields_that_are_not_known_leave_a_mark(void **state)
     assert_true(json_is_true(json_object_get(c, "field-1020")));
 }
 
-/* Whatever arrives, nothing is read beyond it (the sanitizers see to that), and what is cut off is
- * told from what is whole. */
-static void broken_bytes_are_refused_or_read(void **state)
+/* The decoder never reads beyond its input (the sanitizers check that), and reports truncated
+ * input. */
+static void damaged_input_is_refused_or_decoded(void **state)
 {
     struct err err;
     (void)state;
@@ -360,20 +360,20 @@ static void broken_bytes_are_refused_or_read(void **state)
         whole += err.code == ERR_NONE;
         json_decref(meta);
     }
-    assert_in_range(whole, 1, 3); /* raw is cut off by its length; what follows it is not needed */
+    assert_in_range(whole, 1, 3); /* without the fields after raw, the object is complete */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_forms_are_the_same_tree),
-        cmocka_unit_test(decoders_take_the_tree),
+        cmocka_unit_test(both_forms_give_the_same_tree),
+        cmocka_unit_test(decoders_accept_the_tree),
         cmocka_unit_test(a_list_is_read_item_by_item),
         cmocka_unit_test(a_status_becomes_text),
         cmocka_unit_test(a_frame_of_a_watch_is_read),
-        cmocka_unit_test(bytes_that_no_text_may_have_are_replaced),
-        cmocka_unit_test(fields_that_are_not_known_leave_a_mark),
-        cmocka_unit_test(broken_bytes_are_refused_or_read),
+        cmocka_unit_test(invalid_bytes_in_strings_are_replaced),
+        cmocka_unit_test(unknown_fields_are_noted),
+        cmocka_unit_test(damaged_input_is_refused_or_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials: what a kubeconfig says, and tokens that are renewed. */
+/* Credentials: from a kubeconfig, and from token files that are renewed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static struct kubeconfig *load_good(const char *text)
     return kc;
 }
 
-static void current_context_is_followed(void **state)
+static void the_current_context_is_used(void **state)
 {
     (void)state;
     struct kubeconfig *kc =
@@ -64,7 +64,7 @@ static void current_context_is_followed(void **state)
     assert_int_equal(kc->ca.len, 5);
     assert_memory_equal(kc->ca.data, "hello", 5);
     assert_string_equal(kc->token, "secret");
-    assert_false(kubeconfig_expire(kc)); /* there is no other */
+    assert_false(kubeconfig_expire(kc)); /* there is no other token */
     kubeconfig_free(kc);
 }
 
@@ -82,7 +82,7 @@ static void paths_are_relative_to_the_file(void **state)
     kubeconfig_free(kc);
 }
 
-static void token_file_is_read_again(void **state)
+static void a_token_file_is_read_again(void **state)
 {
     (void)state;
     free(put("token", "one\n"));
@@ -100,7 +100,7 @@ static void token_file_is_read_again(void **state)
     assert_true(kubeconfig_expire(kc));
     kubeconfig_renew(kc, now + 62 * USEC_PER_SEC);
     assert_string_equal(kc->token, "three");
-    /* A file that is being replaced does not take the token away. */
+    /* While the file is being replaced, the old token stays. */
     free(put("token", ""));
     assert_true(kubeconfig_expire(kc));
     kubeconfig_renew(kc, now + 63 * USEC_PER_SEC);
@@ -119,7 +119,7 @@ static void certificates_are_read_again(void **state)
     kubeconfig_renew(kc, now);
     assert_memory_equal(kc->cert.data, "one", 4);
     assert_memory_equal(kc->key.data, "k", 2);
-    assert_null(kc->ca.data); /* not there yet */
+    assert_null(kc->ca.data); /* the file does not exist yet */
     free(put("crt", "two"));
     assert_false(kubeconfig_renew(kc, now + 59 * USEC_PER_SEC));
     assert_true(kubeconfig_renew(kc, now + 61 * USEC_PER_SEC));
@@ -128,7 +128,7 @@ static void certificates_are_read_again(void **state)
     assert_true(kubeconfig_expire(kc));
     assert_true(kubeconfig_renew(kc, now + 62 * USEC_PER_SEC));
     assert_memory_equal(kc->ca.data, "root", 5);
-    /* The same again, and a file that is being replaced, are no news. */
+    /* An unchanged file, or one that is being replaced, is not a change. */
     free(put("crt", ""));
     kubeconfig_expire(kc);
     assert_false(kubeconfig_renew(kc, now + 63 * USEC_PER_SEC));
@@ -136,7 +136,7 @@ static void certificates_are_read_again(void **state)
     kubeconfig_free(kc);
 }
 
-static void a_certificate_may_have_zeros(void **state)
+static void a_certificate_may_contain_nul_bytes(void **state)
 {
     (void)state;
     static const char der[] = {0x30, 0x01, 0x00, 0x05, 0x00, 0x07};
@@ -151,7 +151,7 @@ static void a_certificate_may_have_zeros(void **state)
     kubeconfig_free(kc);
 }
 
-static void mistakes_are_named(void **state)
+static void errors_name_the_field(void **state)
 {
     (void)state;
     static const struct {
@@ -168,7 +168,7 @@ static void mistakes_are_named(void **state)
         {CONFIG("{server: \"https://x\"}", "{tokenFile: missing}"), "token file"},
         {CONFIG("{server: \"https://x\"}", "{client-certificate: a}"), "client-key is missing"},
         {CONFIG("{server: \"https://x\"}", "{token: 7}"), "token is a number"},
-        {"current-context: b\ncontexts: []\n", "there is no \"b\" in contexts"},
+        {"current-context: b\ncontexts: []\n", "contexts has no entry \"b\""},
         {"contexts: []\n", "current-context is not set"},
         {"[]\n", "not a kubeconfig"},
     };
@@ -176,11 +176,11 @@ static void mistakes_are_named(void **state)
         struct err err = {.text = ""};
         assert_null(load(cases[i].text, &err));
         if (!strstr(err.text, cases[i].says) || !strstr(err.text, dir))
-            fail_msg("case %zu: %s", i, err.text);
+            fail_msg("case %zu: the error is \"%s\"", i, err.text);
     }
 }
 
-static void outside_a_pod_the_account_is_missing(void **state)
+static void outside_a_pod_there_is_no_service_account(void **state)
 {
     (void)state;
     unsetenv("KUBERNETES_SERVICE_HOST");
@@ -209,13 +209,13 @@ static int remove_dir(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(current_context_is_followed),
+        cmocka_unit_test(the_current_context_is_used),
         cmocka_unit_test(paths_are_relative_to_the_file),
-        cmocka_unit_test(token_file_is_read_again),
+        cmocka_unit_test(a_token_file_is_read_again),
         cmocka_unit_test(certificates_are_read_again),
-        cmocka_unit_test(a_certificate_may_have_zeros),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(outside_a_pod_the_account_is_missing),
+        cmocka_unit_test(a_certificate_may_contain_nul_bytes),
+        cmocka_unit_test(errors_name_the_field),
+        cmocka_unit_test(outside_a_pod_there_is_no_service_account),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

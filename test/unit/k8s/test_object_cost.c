@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one object may cost: no object that the API server lets through takes more than 50 ms of
- * CPU, when it is read, changed or deleted, nor makes a step of others take so long, with 5,000
- * nodes. The table of fields is object_fields.h.
+ * The cost of one object. Whatever the API server accepts takes at most 50 ms of CPU when muster
+ * reads it, when it changes and when it is deleted. It also does not make a step for other objects
+ * take longer than that, with 5,000 nodes. The table of fields is object_fields.h.
  *
  *     test_object_cost            fails above the bound (in the gate: above four times the bound)
- *     test_object_cost --print    says what each costs, the dearest first
+ *     test_object_cost --print    prints the cost of each object, the highest first
  *
- * The best of five lives of an object counts. Under sanitizers, and without optimization, objects
- * are small and only what comes of them is looked at.
+ * The best of five rounds with an object counts. Under sanitizers, and without optimization,
+ * objects are small and only the results are checked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +23,7 @@
 #include "gang/gang.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
+#include "k8s/dialect/queue_dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/encoding/kube_json.h"
 #include "k8s/list_watch/claim_topology.h"
@@ -46,7 +47,7 @@ struct cluster_of_others {
     usec_t now;
     const char **names;
     uint64_t id;
-    struct gang_event pending[64]; /* what claim_topology.c has posted */
+    struct gang_event pending[64]; /* posted by claim_topology.c */
     size_t n_pending;
 };
 
@@ -141,8 +142,7 @@ static struct gang_event gone(enum gang_event_kind kind, const char *api_group, 
     return ev;
 }
 
-/* Some thousand nodes and pods, one of which on each tenth node has anti-affinity or a host port.
- */
+/* Some thousand nodes and pods. On each tenth node, a pod has anti-affinity or a host port. */
 static void cluster_begin(struct cluster_of_others *c)
 {
     struct gang_config config = test_config();
@@ -189,15 +189,15 @@ static void filter(struct cluster_of_others *c, struct gang_pod_facts *facts)
     step(c, &ev, 1);
 }
 
-/* ---- what is timed ---- */
+/* ---- what is measured ---- */
 
 enum stage {
-    AT_PARSE,  /* its text becomes a tree; not in the core's thread */
-    AT_READ,   /* it exists */
-    AT_CHANGE, /* another version of it */
-    AT_ASK,    /* filter is asked about it */
-    AT_PLAN,   /* a gang of another tenant comes and is planned */
-    AT_FILTER, /* kube-scheduler asks about its member, and about a pod of no gang */
+    AT_PARSE,  /* its JSON is parsed, outside the core's thread */
+    AT_READ,   /* the core gets it */
+    AT_CHANGE, /* the core gets another version */
+    AT_ASK,    /* filter is called for it */
+    AT_PLAN,   /* a gang of another tenant is planned */
+    AT_FILTER, /* filter is called for its member and an ordinary pod */
     AT_GONE,
     STAGES
 };
@@ -232,7 +232,7 @@ static void others(struct cluster_of_others *c, double ms[STAGES])
 
 /* ---- one object ---- */
 
-/* Six digits: the API server puts keys in order. */
+/* Six digits, because the API server sorts keys. */
 static void put_number(struct buf *b, size_t number)
 {
     char text[6];
@@ -254,7 +254,7 @@ static void put_item(struct buf *b, const char *item, size_t number)
     }
 }
 
-/* The text has ' for ". */
+/* The text has ' in place of ". */
 static json_t *load(struct buf *text, const char *what)
 {
     for (size_t i = 0; i < text->len; i++)
@@ -267,13 +267,13 @@ static json_t *load(struct buf *text, const char *what)
     return json;
 }
 
-/* The object, with so many items, or as many as the API server takes. */
+/* The object with `most` items, or with as many as the API server accepts. */
 static json_t *object_of(const struct object_field *f, size_t most, size_t *ret_n)
 {
     size_t n = 0;
     cleanup_buf struct buf b = BUF_INIT;
     const char *at = strchr(f->json, '@');
-    bool plain = at[-1] == '\'' && at[1] == '\''; /* one long text */
+    bool plain = at[-1] == '\'' && at[1] == '\''; /* one long string */
     buf_append(&b, f->json, (size_t)(at - f->json));
     for (; n < most && b.len < OBJECT_SIZE; n++) {
         if (n && !plain)
@@ -288,7 +288,7 @@ static json_t *object_of(const struct object_field *f, size_t most, size_t *ret_
 enum role { ROLE_MEMBER, ROLE_BOUND, ROLE_ORDINARY, ROLES };
 static const char *const role_names[ROLES] = {"of a gang", "on a node", "of no gang"};
 
-/* The pod as it is to stand there, from the one that was before. */
+/* Changes the pod to the next role. */
 static void cast(json_t *pod, enum role role)
 {
     json_t *meta = json_object_get(pod, "metadata"), *spec = json_object_get(pod, "spec");
@@ -314,7 +314,7 @@ static void set_version(json_t *object, const char *version)
         json_object_set_new(spec, "minMember", json_integer(version[0] - '0'));
 }
 
-/* Decodes it and hands it to the core. */
+/* Decodes the object and gives it to the core. */
 static void set_object(struct cluster_of_others *c, const struct object_field *f, json_t *json)
 {
     struct err err = {.code = ERR_NONE};
@@ -344,6 +344,10 @@ static void set_object(struct cluster_of_others *c, const struct object_field *f
         ev.kind = GANG_EV_GROUP_SET;
         ev.group = decode_group(dialect_by_group(f->dialect), json, &err);
         break;
+    case OBJECT_QUEUE:
+        ev.kind = GANG_EV_QUEUE_SET;
+        ev.queue = decode_queue(queue_dialect_by_group(f->dialect), json, &err);
+        break;
     }
     step(c, &ev, 1);
 }
@@ -364,6 +368,9 @@ static void object_gone(struct cluster_of_others *c, const struct object_field *
     case OBJECT_GROUP:
         ev = gone(GANG_EV_GROUP_GONE, f->dialect, "evil", "g");
         break;
+    case OBJECT_QUEUE:
+        ev = gone(GANG_EV_QUEUE_GONE, f->dialect, strcmp(f->dialect, XK8S) == 0 ? "evil" : "", "q");
+        break;
     case OBJECT_CLAIM:
         claim_topology_gone(c->claims, "evil", "c");
         step_pending(c);
@@ -376,7 +383,7 @@ static void object_gone(struct cluster_of_others *c, const struct object_field *
     step(c, &ev, 1);
 }
 
-/* What it is about: a PodGroup for pods, pods for a PodGroup, a claim for a volume. */
+/* Adds related objects: a PodGroup for pods, pods for a PodGroup, a claim for a volume. */
 enum { SIBLINGS = 64 };
 
 static const char *api_group_of(const struct object_field *f)
@@ -384,7 +391,7 @@ static const char *api_group_of(const struct object_field *f)
     return f->dialect ? f->dialect : "scheduling.x-k8s.io";
 }
 
-static void company(struct cluster_of_others *c, const struct object_field *f)
+static void add_related(struct cluster_of_others *c, const struct object_field *f)
 {
     struct gang_event events[SIBLINGS + 1];
     size_t n = 0;
@@ -413,7 +420,7 @@ static void company(struct cluster_of_others *c, const struct object_field *f)
     step_pending(c);
 }
 
-static void company_gone(struct cluster_of_others *c, const struct object_field *f)
+static void remove_related(struct cluster_of_others *c, const struct object_field *f)
 {
     struct gang_event events[SIBLINGS + 1];
     size_t n = 0;
@@ -428,7 +435,7 @@ static void company_gone(struct cluster_of_others *c, const struct object_field 
     step_pending(c);
 }
 
-/* As a watch does it. Of what has too many values only a part is read. */
+/* As a watch parses it. Of an object with too many values, only a part is read. */
 static void parse(const char *text)
 {
     struct err err = {.code = ERR_NONE};
@@ -472,11 +479,11 @@ static double worst(const double ms[STAGES])
     return most;
 }
 
-/* Life after life, until it is plain that it costs little. */
+/* Repeats until the cost is clearly low. */
 static struct cost cost_of(struct cluster_of_others *c, const struct object_field *f, json_t *json)
 {
     struct cost cost = {.what = NULL};
-    company(c, f);
+    add_related(c, f);
     for (int i = 0; i < TRIES; i++) {
         double ms[STAGES] = {0};
         one_life(c, f, json, ms);
@@ -486,7 +493,7 @@ static struct cost cost_of(struct cluster_of_others *c, const struct object_fiel
         if (worst(cost.ms) < BOUND / 2)
             break;
     }
-    company_gone(c, f);
+    remove_related(c, f);
     return cost;
 }
 
@@ -516,7 +523,8 @@ static void judge(struct cost *costs, size_t n)
         fail_msg("%zu objects cost more than %.0f ms of CPU", beyond, cost_limit(BOUND));
 }
 
-/* As many items as the API server takes; then, where that is beyond a bound, as many as are not. */
+/* Twice: with as many items as the API server accepts, and, if that is beyond a bound, within it.
+ */
 static const size_t sizes[] = {SIZE_MAX, 1023, 256, 127, 64, 32};
 
 struct costs {
@@ -552,7 +560,7 @@ static void costs_of_size(struct cluster_of_others *c, const struct object_field
     }
 }
 
-/* Of objects other than pods it is not known here what is beyond a bound. */
+/* The test knows only for pods what is beyond a bound. */
 static void costs_of_field(struct cluster_of_others *c, const struct object_field *f,
                            struct costs *costs)
 {
@@ -584,19 +592,19 @@ static void costs_of_kinds(bool pods)
     free(costs.items);
 }
 
-static void T04_a_pod_of_any_size_costs_little(void **state)
+static void T04_a_pod_of_any_size_costs_little_time(void **state)
 {
     (void)state;
     costs_of_kinds(/* pods= */ true);
 }
 
-static void T04_other_objects_of_any_size_cost_little(void **state)
+static void T04_other_objects_of_any_size_cost_little_time(void **state)
 {
     (void)state;
     costs_of_kinds(/* pods= */ false);
 }
 
-/* Lists of a pod, each as long as its bound allows. */
+/* The lists of a pod, each as long as its bound allows. */
 struct list_of_all {
     const char *before, *item;
     size_t n;
@@ -642,7 +650,7 @@ static json_t *pod_of_everything(void)
     return load(&b, "a pod with every list at its bound");
 }
 
-static void T04_a_pod_with_all_rules_at_their_bounds_costs_little(void **state)
+static void T04_a_pod_with_all_rules_at_their_bounds_costs_little_time(void **state)
 {
     static const struct object_field all = {OBJECT_POD, "every list at its bound", "", "", NULL};
     (void)state;
@@ -665,9 +673,9 @@ int main(int argc, char **argv)
 {
     printing = argc > 1 && strcmp(argv[1], "--print") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(T04_a_pod_of_any_size_costs_little),
-        cmocka_unit_test(T04_other_objects_of_any_size_cost_little),
-        cmocka_unit_test(T04_a_pod_with_all_rules_at_their_bounds_costs_little),
+        cmocka_unit_test(T04_a_pod_of_any_size_costs_little_time),
+        cmocka_unit_test(T04_other_objects_of_any_size_cost_little_time),
+        cmocka_unit_test(T04_a_pod_with_all_rules_at_their_bounds_costs_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `muster ungate`: its list goes on where it became too old, or begins again, and is read again
- * until nobody is left. What it writes is tested with the real thing (TestP07_Ungate). */
+/* `muster ungate`: a list that expired continues or starts again, and is repeated until no gated
+ * pod is left. TestP07_UngateLiftsMustersGate tests the writes against a real API server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void run(struct run *r)
     run_as(r, /* dry_run= */ true);
 }
 
-static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
+static void an_expired_list_continues_where_it_was(void **state)
 {
     (void)state;
     struct run r = {.api = fake_start(), .seen = BUF_INIT};
@@ -70,7 +70,7 @@ static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
     fake_answer(r.api, LIST, 200, PAGE_OF("b", ""));
     run(&r);
     assert_int_equal(r.status, 0);
-    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* nobody twice */
+    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* no pod twice */
     assert_non_null(strstr(fake_query(r.api, LIST, 1), "continue=c1"));
     assert_non_null(strstr(fake_query(r.api, LIST, 2), "continue=c2"));
     fake_stop(r.api);
@@ -79,7 +79,7 @@ static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
 
 #define TOO_OLD "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}"
 
-static void a_list_that_cannot_go_on_begins_again(void **state)
+static void a_list_that_cannot_continue_starts_again(void **state)
 {
     (void)state;
     struct run r = {.api = fake_start(), .seen = BUF_INIT};
@@ -89,14 +89,14 @@ static void a_list_that_cannot_go_on_begins_again(void **state)
     fake_answer(r.api, LIST, 200, PAGE_OF("b", ""));
     run(&r);
     assert_int_equal(r.status, 0);
-    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* nobody twice */
+    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* no pod twice */
     assert_null(strstr(fake_query(r.api, LIST, 2), "continue="));
     assert_non_null(strstr(fake_query(r.api, LIST, 3), "continue=d1"));
     fake_stop(r.api);
     buf_done(&r.seen);
 }
 
-static void a_list_that_never_gets_to_its_end_is_an_error(void **state)
+static void a_list_that_never_ends_is_an_error(void **state)
 {
     (void)state;
     struct run r = {.api = fake_start(), .seen = BUF_INIT};
@@ -112,7 +112,7 @@ static void a_list_that_never_gets_to_its_end_is_an_error(void **state)
     buf_done(&r.seen);
 }
 
-static void a_list_that_is_always_too_old_is_an_error(void **state)
+static void a_list_that_always_expires_is_an_error(void **state)
 {
     (void)state;
     struct run r = {.api = fake_start(), .seen = BUF_INIT};
@@ -132,7 +132,7 @@ static void a_list_that_is_always_too_old_is_an_error(void **state)
 #define PATCH_A "PATCH /api/v1/namespaces/ns/pods/a"
 #define NOBODY  "{\"metadata\":{},\"items\":[]}"
 
-/* Each time one page. The last list is given again and again, as is the last answer. */
+/* A list of one page. The last list is used again and again, and so is the last answer. */
 static const struct {
     const char *lists[3];
     unsigned answers[3];
@@ -142,11 +142,11 @@ static const struct {
     {{PAGE_OF("a", ""), NOBODY}, {200}, "ns/a ", 2, 1},
     {{NOBODY}, {200}, "", 1, 0},
     {{PAGE_OF("a", ""), NOBODY}, {404}, "ns/a gone ", 2, 1},
-    /* Another pod has the name, or somebody else writes to it all the time. */
+    /* Another pod has the name, or another program keeps writing to the pod. */
     {{PAGE_OF("a", ""), PAGE_OF("a", ""), NOBODY}, {409, 200}, "ns/a ", 3, 2},
     {{PAGE_OF("a", ""), NOBODY}, {409}, "", 2, 1},
     {{PAGE_OF("a", "")}, {409}, "ns/a! ", 5, 4},
-    /* It may not be. */
+    /* The write is forbidden. */
     {{PAGE_OF("a", "")}, {403}, "ns/a! ", 2, 1},
 };
 
@@ -169,7 +169,7 @@ static void P07_a_pod_is_ungated_only_when_its_gate_is_off(void **state)
     }
 }
 
-static void what_was_let_go_is_said_when_the_list_fails(void **state)
+static void pods_ungated_so_far_are_reported_when_the_list_fails(void **state)
 {
     (void)state;
     struct run r = {.api = fake_start(), .seen = BUF_INIT};
@@ -187,12 +187,12 @@ static void what_was_let_go_is_said_when_the_list_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_that_became_too_old_goes_on_where_it_was),
-        cmocka_unit_test(a_list_that_cannot_go_on_begins_again),
-        cmocka_unit_test(a_list_that_never_gets_to_its_end_is_an_error),
-        cmocka_unit_test(a_list_that_is_always_too_old_is_an_error),
+        cmocka_unit_test(an_expired_list_continues_where_it_was),
+        cmocka_unit_test(a_list_that_cannot_continue_starts_again),
+        cmocka_unit_test(a_list_that_never_ends_is_an_error),
+        cmocka_unit_test(a_list_that_always_expires_is_an_error),
         cmocka_unit_test(P07_a_pod_is_ungated_only_when_its_gate_is_off),
-        cmocka_unit_test(what_was_let_go_is_said_when_the_list_fails),
+        cmocka_unit_test(pods_ungated_so_far_are_reported_when_the_list_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* List and watch against an API server that misbehaves in every way known. */
+/* List and watch against an API server that fails in every known way. */
 #include "watch_fixture.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void on_forbidden(void *arg)
     buf_puts(&((struct fixture *)arg)->heard, "forbidden ");
 }
 
-static void pages_make_one_list(void **state)
+static void pages_are_read_as_one_list(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200,
@@ -33,7 +33,7 @@ static void pages_make_one_list(void **state)
     assert_non_null(strstr(fake_query(x->api, WATCH, 0), "timeoutSeconds="));
 }
 
-static void an_expired_page_starts_over(void **state)
+static void an_expired_page_starts_the_list_again(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, PAGE_OF("7", "t", POD("a", "1", "u") "," POD("b", "2", "u")));
@@ -45,7 +45,7 @@ static void an_expired_page_starts_over(void **state)
     assert_string_equal(fake_query(x->api, LIST, 2), "limit=500");
 }
 
-static void events_are_followed_and_bookmarks_remembered(void **state)
+static void events_are_reported_and_bookmarks_remembered(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
@@ -61,7 +61,7 @@ static void events_are_followed_and_bookmarks_remembered(void **state)
     assert_int_equal(fake_count(x->api, LIST), 1);
 }
 
-static void a_gone_version_is_read_again_as_a_difference(void **state)
+static void after_410_the_list_is_read_again_and_differences_are_reported(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200,
@@ -72,11 +72,12 @@ static void a_gone_version_is_read_again_as_a_difference(void **state)
     fake_stream(x->api, WATCH, "", FAKE_OPEN);
     start(x, (struct watch_options){0});
     run_until(x, fake_count(x->api, WATCH) == 2);
-    /* a is as it was; c is another pod of the same name; b vanished. synced is said once. */
+    /* a did not change; c is another pod with the same name; b is gone. "synced" appears only once.
+     */
     assert_string_equal(buf_str(&x->heard), "+a@1 +b@2 +c@3 synced -c +c@19 +d@18 -b ");
 }
 
-static void a_410_status_is_read_again(void **state)
+static void after_a_410_event_the_list_is_read_again(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
@@ -88,7 +89,7 @@ static void a_410_status_is_read_again(void **state)
     assert_string_equal(buf_str(&x->heard), "+a@1 synced -a ");
 }
 
-static void a_line_cut_in_the_middle_is_not_taken(void **state)
+static void a_truncated_line_is_not_used(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -102,7 +103,7 @@ static void a_line_cut_in_the_middle_is_not_taken(void **state)
     assert_int_equal(fake_count(x->api, LIST), 1);
 }
 
-static void a_line_in_many_pieces_is_one_line(void **state)
+static void a_line_may_arrive_in_many_pieces(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -118,7 +119,7 @@ static void a_line_in_many_pieces_is_one_line(void **state)
     run_until(x, heard(x, "synced +a@8 "));
 }
 
-static void what_cannot_be_trusted_is_read_again(void **state)
+static void after_an_invalid_event_the_list_is_read_again(void **state)
 {
     struct fixture *x = *state;
     static const char *const streams[] = {
@@ -132,7 +133,7 @@ static void what_cannot_be_trusted_is_read_again(void **state)
     };
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
     for (size_t i = 0; i < ARRAY_SIZE(streams); i++) {
-        /* A good event between resets the pauses, so that the test is quick. */
+        /* A valid event resets the pauses, so that the test is quick. */
         fake_stream(x->api, WATCH, BOOKMARK("7"), FAKE_OPEN);
     }
     start(x, (struct watch_options){0});
@@ -145,7 +146,7 @@ static void what_cannot_be_trusted_is_read_again(void **state)
     assert_string_equal(buf_str(&x->heard), "+a@1 synced ");
 }
 
-static void a_huge_line_is_not_kept(void **state)
+static void a_line_above_the_bound_is_not_stored(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -159,7 +160,7 @@ static void a_huge_line_is_not_kept(void **state)
     assert_int_equal(fake_count(x->api, LIST), 2);
 }
 
-static void pages_that_are_too_large_are_asked_for_smaller(void **state)
+static void a_page_above_the_bound_is_requested_with_fewer_objects(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf large = BUF_INIT;
@@ -174,7 +175,7 @@ static void pages_that_are_too_large_are_asked_for_smaller(void **state)
     assert_string_equal(fake_query(x->api, LIST, 1), "limit=125");
 }
 
-static void an_unreadable_object_counts_as_gone(void **state)
+static void an_unreadable_object_counts_as_deleted(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u") "," BAD("b", "2")));
@@ -186,7 +187,7 @@ static void an_unreadable_object_counts_as_gone(void **state)
     run_until(x, heard(x, "+a@1 synced -a +a@11 "));
 }
 
-static void a_silent_watch_is_begun_again(void **state)
+static void a_silent_watch_is_restarted(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -197,7 +198,7 @@ static void a_silent_watch_is_begun_again(void **state)
     assert_int_equal(fake_count(x->api, LIST), 1);
 }
 
-static void errors_of_the_server_are_waited_out(void **state)
+static void server_errors_are_retried_after_a_pause(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 503, "{\"message\":\"starting\"}");
@@ -207,10 +208,10 @@ static void errors_of_the_server_are_waited_out(void **state)
     fake_stream(x->api, WATCH, EVENT("ADDED", POD("b", "8", "u")), FAKE_OPEN);
     start(x, (struct watch_options){0});
     run_until(x, heard(x, "+a@1 synced +b@8 "));
-    assert_int_equal(fake_count(x->api, LIST), 3); /* a 500 of the watch needs no new list */
+    assert_int_equal(fake_count(x->api, LIST), 3); /* a 500 for the watch needs no new list */
 }
 
-static void a_missing_right_is_reported_and_waited_for(void **state)
+static void a_missing_right_is_reported_and_retried(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 403, "{\"message\":\"pods is forbidden\"}");
@@ -219,7 +220,7 @@ static void a_missing_right_is_reported_and_waited_for(void **state)
     run_until(x, heard(x, "forbidden synced "));
 }
 
-static void a_resource_that_is_not_served_is_said_to_be_missing(void **state)
+static void a_resource_that_is_not_served_is_reported_as_missing(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
@@ -231,7 +232,7 @@ static void a_resource_that_is_not_served_is_said_to_be_missing(void **state)
     assert_true(heard(x, "+a@1 synced missing -a "));
 }
 
-static void an_old_token_is_renewed_at_once(void **state)
+static void an_expired_token_is_renewed_at_once(void **state)
 {
     struct fixture *x = *state;
     char path[] = "/tmp/muster-token-XXXXXX";
@@ -262,7 +263,7 @@ static void on_behind(void *arg, bool behind)
     buf_puts(&((struct fixture *)arg)->heard, behind ? "behind " : "follows ");
 }
 
-static void a_watch_is_behind_until_the_next_is_answered(void **state)
+static void a_watch_is_behind_until_its_next_request_is_answered(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
@@ -278,7 +279,7 @@ static void a_watch_is_behind_until_the_next_is_answered(void **state)
     assert_int_equal(fake_count(x->api, WATCH), 3);
 }
 
-static void a_list_that_is_read_again_is_behind_until_it_is_watched(void **state)
+static void a_watch_is_behind_while_its_list_is_read_again(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -289,13 +290,13 @@ static void a_list_that_is_read_again_is_behind_until_it_is_watched(void **state
     run_until(x, heard(x, "synced behind follows "));
     fake_push(x->api, WATCH, GONE_410, FAKE_OPEN);
     run_until(x, fake_count(x->api, LIST) == 2);
-    run_for(x, 1200 * USEC_PER_MSEC); /* the list does not come */
+    run_for(x, 1200 * USEC_PER_MSEC); /* the list gets no answer */
     assert_true(heard(x, "synced behind follows behind "));
     fake_release(x->api);
     run_until(x, heard(x, "synced behind follows behind +a@8 follows "));
 }
 
-static void a_watch_without_a_word_is_behind_until_it_says_one(void **state)
+static void a_silent_watch_is_behind_until_it_reports_again(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
@@ -311,25 +312,25 @@ int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        TEST(pages_make_one_list),
-        TEST(an_expired_page_starts_over),
-        TEST(events_are_followed_and_bookmarks_remembered),
-        TEST(a_gone_version_is_read_again_as_a_difference),
-        TEST(a_410_status_is_read_again),
-        TEST(a_line_cut_in_the_middle_is_not_taken),
-        TEST(a_line_in_many_pieces_is_one_line),
-        TEST(what_cannot_be_trusted_is_read_again),
-        TEST(a_huge_line_is_not_kept),
-        TEST(pages_that_are_too_large_are_asked_for_smaller),
-        TEST(an_unreadable_object_counts_as_gone),
-        TEST(a_silent_watch_is_begun_again),
-        TEST(errors_of_the_server_are_waited_out),
-        TEST(a_missing_right_is_reported_and_waited_for),
-        TEST(a_resource_that_is_not_served_is_said_to_be_missing),
-        TEST(an_old_token_is_renewed_at_once),
-        TEST(a_watch_is_behind_until_the_next_is_answered),
-        TEST(a_list_that_is_read_again_is_behind_until_it_is_watched),
-        TEST(a_watch_without_a_word_is_behind_until_it_says_one),
+        TEST(pages_are_read_as_one_list),
+        TEST(an_expired_page_starts_the_list_again),
+        TEST(events_are_reported_and_bookmarks_remembered),
+        TEST(after_410_the_list_is_read_again_and_differences_are_reported),
+        TEST(after_a_410_event_the_list_is_read_again),
+        TEST(a_truncated_line_is_not_used),
+        TEST(a_line_may_arrive_in_many_pieces),
+        TEST(after_an_invalid_event_the_list_is_read_again),
+        TEST(a_line_above_the_bound_is_not_stored),
+        TEST(a_page_above_the_bound_is_requested_with_fewer_objects),
+        TEST(an_unreadable_object_counts_as_deleted),
+        TEST(a_silent_watch_is_restarted),
+        TEST(server_errors_are_retried_after_a_pause),
+        TEST(a_missing_right_is_reported_and_retried),
+        TEST(a_resource_that_is_not_served_is_reported_as_missing),
+        TEST(an_expired_token_is_renewed_at_once),
+        TEST(a_watch_is_behind_until_its_next_request_is_answered),
+        TEST(a_watch_is_behind_while_its_list_is_read_again),
+        TEST(a_silent_watch_is_behind_until_it_reports_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* List and watch in protobuf: pages, and events behind their lengths. */
+/* List and watch in protobuf: pages, and events with a length in front. */
 #include "watch_fixture.h"
 
 #include <stdio.h>
 
 #include "base/log.h"
 
-/* ---- messages, by the numbers of generated.proto ---- */
+/* ---- messages, with the field numbers of generated.proto ---- */
 
 static void put_varint(struct buf *b, size_t n)
 {
@@ -27,7 +27,7 @@ static void put_text(struct buf *b, int field, const char *text)
     put_bytes(b, field, text, strlen(text));
 }
 
-/* Fields that no generated.proto has yet: a number, a text, eight bytes, four bytes. */
+/* Fields that are in no generated.proto: a number, a text, eight bytes, four bytes. */
 static void put_unknown(struct buf *b)
 {
     put_varint(b, 200 << 3 | 0);
@@ -68,10 +68,10 @@ static void put_pod(struct buf *b, const char *name, const char *version, bool o
         put_unknown(b);
 }
 
-/* A spec whose containers are a number, and one that ends inside a text. */
+/* A spec whose containers are a number, and one that ends inside a string. */
 static const char *const damages[] = {"\x12\x02\x10\x01", "\x12\x03\x0a\x7f!"};
 
-/* A pod of which only the metadata can be read; the damage stands before or behind it. */
+/* A pod with readable metadata. The damage is before or after the metadata. */
 static void put_bad_pod(struct buf *b, const char *name, const char *version, size_t damage)
 {
     if (damage % 2)
@@ -81,7 +81,7 @@ static void put_bad_pod(struct buf *b, const char *name, const char *version, si
         buf_puts(b, damages[damage / 2]);
 }
 
-/* An event with its length before it. */
+/* An event with its length in front. */
 static void put_frame(struct buf *b, const char *type, const char *kind, const struct buf *raw,
                       bool odd)
 {
@@ -123,7 +123,7 @@ static void put_error(struct buf *b, size_t code, const char *message)
     put_frame(b, "ERROR", "Status", &status, false);
 }
 
-/* A page with one pod; token "": the last. */
+/* A page with one pod. Token "": the last page. */
 static void answer_page(struct fixture *x, const char *version, const char *token, const char *name,
                         size_t padding)
 {
@@ -135,7 +135,7 @@ static void answer_page(struct fixture *x, const char *version, const char *toke
     put_pod(&pod, name, "1", false);
     put_bytes(&list, 2, pod.data, pod.len);
     put_object(&body, "PodList", &list, false);
-    for (; padding > 0; padding--) /* as if there were more pods */
+    for (; padding > 0; padding--) /* makes the page larger */
         buf_append(&body, "\x0a\x00", 2);
     fake_answer_bytes(x->api, LIST, body.data, body.len);
 }
@@ -145,7 +145,7 @@ static void push(struct fixture *x, const struct buf *b, enum fake_then then)
     fake_push_bytes(x->api, WATCH, b->data, b->len, then);
 }
 
-/* The list is read, and the n-th watch is open. */
+/* Waits until the list is read and the n-th watch is open. */
 static void begin(struct fixture *x, struct watch_options o)
 {
     o.proto = &kube_protobuf_pod;
@@ -157,7 +157,7 @@ static void begin(struct fixture *x, struct watch_options o)
 
 /* ---- tests ---- */
 
-static void frames_are_followed_and_bookmarks_remembered(void **state)
+static void frames_are_reported_and_bookmarks_remembered(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf b = BUF_INIT;
@@ -200,7 +200,7 @@ static void a_frame_may_be_split_at_every_byte(void **state)
     assert_int_equal(fake_count(x->api, WATCH), 1);
 }
 
-static void fields_of_a_later_version_are_passed_over(void **state)
+static void unknown_fields_of_later_versions_are_skipped(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf b = BUF_INIT;
@@ -225,12 +225,12 @@ static void an_error_frame_is_read_as_a_status(void **state)
     put_error(&b, 410, "too old resource version");
     push(x, &b, FAKE_OPEN);
     run_until(x, fake_count(x->api, WATCH) == 2);
-    /* The difference to the new list, and what is watched from is that list's. */
+    /* The watch reports the difference to the new list and continues from its version. */
     assert_string_equal(buf_str(&x->heard), "+c@1 -a ");
     assert_non_null(strstr(fake_query(x->api, WATCH, 1), "resourceVersion=20"));
 }
 
-static void frames_that_cannot_be_trusted_are_read_again(void **state)
+static void after_an_invalid_frame_the_list_is_read_again(void **state)
 {
     struct fixture *x = *state;
     enum { KINDS = 4 };
@@ -239,13 +239,14 @@ static void frames_that_cannot_be_trusted_are_read_again(void **state)
     begin(x, (struct watch_options){.max_line = 4096});
     for (int i = 0; i < KINDS; i++) {
         cleanup_buf struct buf b = BUF_INIT;
-        put_event(&b, "BOOKMARK", "", "7", false); /* resets the pauses: the test is quick */
+        put_event(&b, "BOOKMARK", "", "7",
+                  false); /* resets the pauses, so that the test is quick */
         if (i == 0)
             put_event(&b, "SOMETHING", "b", "8", false);
         else if (i == 1)
-            buf_append(&b, "\0\0\0\3\x0a\x7f!", 7); /* a text that is longer than its frame */
+            buf_append(&b, "\0\0\0\3\x0a\x7f!", 7); /* a string that is longer than its frame */
         else if (i == 2)
-            buf_append(&b, "\0\0\x20\0", 4); /* longer than an event may be */
+            buf_append(&b, "\0\0\x20\0", 4); /* longer than the bound for an event */
         else
             put_error(&b, 500, "etcd");
         push(x, &b, FAKE_OPEN);
@@ -255,7 +256,7 @@ static void frames_that_cannot_be_trusted_are_read_again(void **state)
     assert_string_equal(buf_str(&x->heard), "");
 }
 
-static void a_server_without_protobuf_is_understood(void **state)
+static void a_server_without_protobuf_works(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, LIST, 200,
@@ -270,13 +271,13 @@ static void a_server_without_protobuf_is_understood(void **state)
     run_until(x, heard(x, "-a "));
 }
 
-/* Pages grow when the first shows that they are protobuf. Where 2,000 objects are too many for one
- * page, and 500 are not, they stay at 500: or each list would begin again for ever. */
-static void pages_that_were_too_large_stay_small(void **state)
+/* The first page shows that the server sends protobuf, so pages get larger. If 2,000 objects do not
+ * fit into a page but 500 do, pages stay at 500. Otherwise each list would start again forever. */
+static void after_a_page_above_the_bound_pages_stay_small(void **state)
 {
     struct fixture *x = *state;
     answer_page(x, "7", "t1", "a", 0);
-    answer_page(x, "7", "", "b", 4000); /* too large */
+    answer_page(x, "7", "", "b", 4000); /* above the bound */
     answer_page(x, "7", "t2", "a", 0);
     answer_page(x, "7", "", "c", 0);
     start(x, (struct watch_options){.proto = &kube_protobuf_pod, .max_page = 4096});
@@ -288,9 +289,9 @@ static void pages_that_were_too_large_stay_small(void **state)
     assert_string_equal(fake_query(x->api, LIST, 3), "limit=500&continue=t2");
 }
 
-/* ---- T01: a message that is damaged inside costs its object alone ---- */
+/* ---- T01: a damaged message affects only its own object ---- */
 
-static void T01_damaged_items_of_a_list_are_left_out(void **state)
+static void T01_damaged_items_of_a_list_are_skipped(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf meta = BUF_INIT, list = BUF_INIT, body = BUF_INIT;
@@ -306,7 +307,7 @@ static void T01_damaged_items_of_a_list_are_left_out(void **state)
         put_pod(&good, name, "1", false);
         put_bytes(&list, 2, good.data, good.len);
     }
-    put_bytes(&list, 2, "\x0a\x05", 2); /* without even a name */
+    put_bytes(&list, 2, "\x0a\x05", 2); /* without a name */
     put_object(&body, "PodList", &list, false);
     fake_answer_bytes(x->api, LIST, body.data, body.len);
     FILE *file;
@@ -320,7 +321,7 @@ static void T01_damaged_items_of_a_list_are_left_out(void **state)
         snprintf(name, sizeof name, "object=\"ns/bad-%zu\"", i);
         assert_non_null(strstr(log, name));
     }
-    assert_non_null(strstr(log, "without a name"));
+    assert_non_null(strstr(log, "(no name)"));
 }
 
 static void T01_damaged_objects_do_not_end_a_watch(void **state)
@@ -353,14 +354,14 @@ int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        TEST(frames_are_followed_and_bookmarks_remembered),
+        TEST(frames_are_reported_and_bookmarks_remembered),
         TEST(a_frame_may_be_split_at_every_byte),
-        TEST(fields_of_a_later_version_are_passed_over),
+        TEST(unknown_fields_of_later_versions_are_skipped),
         TEST(an_error_frame_is_read_as_a_status),
-        TEST(frames_that_cannot_be_trusted_are_read_again),
-        TEST(a_server_without_protobuf_is_understood),
-        TEST(pages_that_were_too_large_stay_small),
-        TEST(T01_damaged_items_of_a_list_are_left_out),
+        TEST(after_an_invalid_frame_the_list_is_read_again),
+        TEST(a_server_without_protobuf_works),
+        TEST(after_a_page_above_the_bound_pages_stay_small),
+        TEST(T01_damaged_items_of_a_list_are_skipped),
         TEST(T01_damaged_objects_do_not_end_a_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* T01: an object that is odd, or cannot be read, costs nobody but itself. */
+/* T01: an odd or unreadable object affects only itself. */
 #include "watch_fixture.h"
 
 #include <stdio.h>
 
 #include "base/log.h"
 
-/* A PodGroup of anybody with this in a field that nobody reads. */
+/* A PodGroup with an odd value in a field that muster does not read. */
 #define ODD(name, version, value)                                                                  \
     "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
     "\",\"uid\":\"u\"},\"status\":{\"x\":" value "}}"
 
-/* What kube-apiserver serves, or might, and jansson refuses. */
+/* Values that kube-apiserver may send and jansson refuses. */
 static const char *const odd[] = {
     "18446744073709552000", "-9223372036854775809",      "1e400",
     "\"\\u0000\"",          "{\"\\ud800\":\"\\ude00\"}", "\"\xff\"",
@@ -27,7 +27,7 @@ static char *odd_object(size_t i, const char *name, int version)
     return xasprintf(ODD("%s", "%s", "%s"), name, number, value ? value : buf_str(&deep));
 }
 
-/* One of each, and a good one before and behind. */
+/* One object of each kind, between two valid ones. */
 static char *odd_items(int version, struct buf *heard)
 {
     cleanup_buf struct buf b = BUF_INIT;
@@ -44,7 +44,7 @@ static char *odd_items(int version, struct buf *heard)
     return buf_steal(&b);
 }
 
-static void T01_odd_values_cost_a_list_nothing(void **state)
+static void T01_a_list_with_odd_values_is_read(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf all = BUF_INIT, later = BUF_INIT;
@@ -60,7 +60,7 @@ static void T01_odd_values_cost_a_list_nothing(void **state)
     assert_int_equal(fake_count(x->api, LIST), 2);
 }
 
-static void T01_odd_values_cost_a_watch_nothing(void **state)
+static void T01_a_watch_with_odd_values_continues(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf all = BUF_INIT, lines = BUF_INIT;
@@ -86,7 +86,7 @@ static void T01_odd_values_cost_a_watch_nothing(void **state)
     assert_int_equal(fake_count(x->api, WATCH), 1);
 }
 
-static void T01_what_is_no_object_is_passed_over_in_a_list(void **state)
+static void T01_list_items_that_are_not_objects_are_skipped(void **state)
 {
     struct fixture *x = *state;
     FILE *file;
@@ -101,10 +101,10 @@ static void T01_what_is_no_object_is_passed_over_in_a_list(void **state)
     run_until(x, fake_count(x->api, WATCH) == 1);
     cleanup_free char *log = end_capture(file, saved);
     assert_string_equal(buf_str(&x->heard), "+a@1 +b@2 synced ");
-    assert_non_null(strstr(log, "without a name"));
+    assert_non_null(strstr(log, "(no name)"));
 }
 
-/* ---- those that cannot be read ---- */
+/* ---- unreadable objects ---- */
 
 static size_t count_of(const char *text, const char *piece)
 {
@@ -120,10 +120,10 @@ static void assert_unreadable(struct fixture *x, int n)
     cleanup_free char *line = xasprintf("muster_unreadable_objects{resource=\"pods\"} %d\n", n);
     api_metrics_print(x->metrics, &out);
     if (!strstr(buf_str(&out), line))
-        fail_msg("%s is missing in %s", line, buf_str(&out));
+        fail_msg("no %s in %s", line, buf_str(&out));
 }
 
-static void T01_bad_and_good_by_turns(void **state)
+static void T01_an_object_may_alternate_between_readable_and_unreadable(void **state)
 {
     struct fixture *x = *state;
     FILE *file;
@@ -144,7 +144,7 @@ static void T01_bad_and_good_by_turns(void **state)
     run_until(x, heard(x, "+b@2 synced +a@9 -a -b +c@12 -c "));
     assert_unreadable(x, 1);
     cleanup_free char *log = end_capture(file, saved);
-    /* a was bad, stayed so, was good, and is bad again; b is another object in the end. */
+    /* a was unreadable twice, then valid, then unreadable again. b is another object in the end. */
     assert_int_equal(count_of(log, "object=\"ns/a\""), 2);
     assert_int_equal(count_of(log, "object=\"ns/b\""), 2);
     assert_int_equal(count_of(log, "error=\"bad object\""), 4);
@@ -152,8 +152,8 @@ static void T01_bad_and_good_by_turns(void **state)
     assert_unreadable(x, 0);
 }
 
-/* Read again, they are known: they are not said again, and one that has vanished is not counted. */
-static void T01_a_list_read_again_names_nobody_again(void **state)
+/* After a second list, they are not logged again, and one that is gone is not counted. */
+static void T01_unreadable_objects_are_not_logged_again_by_a_second_list(void **state)
 {
     struct fixture *x = *state;
     FILE *file;
@@ -169,7 +169,7 @@ static void T01_a_list_read_again_names_nobody_again(void **state)
     assert_unreadable(x, 1);
 }
 
-static void T01_of_thousands_ten_are_named_in_a_period(void **state)
+static void T01_at_most_ten_unreadable_objects_are_logged_per_period(void **state)
 {
     struct fixture *x = *state;
     FILE *file;
@@ -190,10 +190,10 @@ static void T01_of_thousands_ten_are_named_in_a_period(void **state)
     assert_int_equal(count_of(log, "error=\"bad object\""), 11);
     assert_int_equal(count_of(log, "object=\"ns/late\""), 1);
     assert_int_equal(count_of(log, "more=\"1990\" now=\"2000\""), 1);
-    assert_int_equal(count_of(log, "more objects"), 1);
+    assert_int_equal(count_of(log, "More objects"), 1);
 }
 
-/* Half a million values in a megabyte, which would be a tree of a hundred. */
+/* Half a million values in one megabyte of text. Parsed, they would take a hundred megabytes. */
 static char *rich_object(const char *name, const char *version)
 {
     cleanup_buf struct buf b = BUF_INIT;
@@ -222,18 +222,18 @@ static void an_object_of_too_many_values(struct fixture *x, const char *expected
     start(x, (struct watch_options){0});
     run_until(x, heard(x, expected));
     cleanup_free char *log = end_capture(file, saved);
-    assert_int_equal(count_of(log, "more than 50000; remove what is not needed"), 2);
+    assert_int_equal(count_of(log, "must be at most 50000; remove fields that are not needed"), 2);
     assert_int_equal(count_of(log, "object=\"ns/rich\""), 1);
     assert_int_equal(fake_count(x->api, LIST), 1);
     assert_unreadable(x, 0);
 }
 
-static void T01_an_object_of_too_many_values_is_known_by_name(void **state)
+static void T01_an_object_with_too_many_values_is_reported_by_name(void **state)
 {
     an_object_of_too_many_values(*state, "+b@2 synced -b +b@10 ");
 }
 
-static void T01_what_is_known_of_it_can_be_taken(void **state)
+static void T01_the_readable_part_of_an_object_can_be_used(void **state)
 {
     struct fixture *x = *state;
     x->takes_parts = true;
@@ -244,14 +244,14 @@ int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        TEST(T01_odd_values_cost_a_list_nothing),
-        TEST(T01_odd_values_cost_a_watch_nothing),
-        TEST(T01_what_is_no_object_is_passed_over_in_a_list),
-        TEST(T01_bad_and_good_by_turns),
-        TEST(T01_a_list_read_again_names_nobody_again),
-        TEST(T01_an_object_of_too_many_values_is_known_by_name),
-        TEST(T01_what_is_known_of_it_can_be_taken),
-        TEST(T01_of_thousands_ten_are_named_in_a_period),
+        TEST(T01_a_list_with_odd_values_is_read),
+        TEST(T01_a_watch_with_odd_values_continues),
+        TEST(T01_list_items_that_are_not_objects_are_skipped),
+        TEST(T01_an_object_may_alternate_between_readable_and_unreadable),
+        TEST(T01_unreadable_objects_are_not_logged_again_by_a_second_list),
+        TEST(T01_an_object_with_too_many_values_is_reported_by_name),
+        TEST(T01_the_readable_part_of_an_object_can_be_used),
+        TEST(T01_at_most_ten_unreadable_objects_are_logged_per_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

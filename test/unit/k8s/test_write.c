@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Effects as API calls: what is sent, how often, in what order, and what comes of it. */
+/* Effects as API calls: what is sent, how often and in what order, and what happens to the result.
+ */
 #include "writer_fixture.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 /* ---- bindings ---- */
 
-static void binding_names_pod_uid_and_node(void **state)
+static void a_binding_names_the_pod_its_uid_and_the_node(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, BINDING, 201, "{\"kind\":\"Status\"}");
@@ -23,7 +24,7 @@ static void binding_names_pod_uid_and_node(void **state)
     assert_string_equal(field_peek(body, "target", "name", NULL), "n1");
 }
 
-static void T08_a_binding_of_a_commit_marks_the_pod(void **state)
+static void T08_a_binding_of_a_commit_adds_the_commit_annotation(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, BINDING, 201, "{\"kind\":\"Status\"}");
@@ -38,11 +39,11 @@ static void T08_a_binding_of_a_commit_marks_the_pod(void **state)
         run_until(x, !writer_busy(x->writer));
         cleanup_json json_t *body = body_of(x, BINDING, (size_t)i);
         const char *mark = field_peek(body, "metadata", "annotations", GANG_COMMIT_MARK, NULL);
-        assert_true(str_eq(mark, i == 0 ? "u1" : NULL)); /* the pod's own UID */
+        assert_true(str_eq(mark, i == 0 ? "u1" : NULL)); /* the UID of the pod */
     }
 }
 
-static void C06_outcome_of_a_binding_is_definite_only_when_it_is(void **state)
+static void C06_only_a_clear_answer_is_the_result_of_a_binding(void **state)
 {
     struct fixture *x = *state;
     static const struct {
@@ -94,7 +95,7 @@ static void bindings_are_written_in_order(void **state)
     }
 }
 
-static void bindings_are_bounded_and_events_go_one_by_one_beside_them(void **state)
+static void concurrent_bindings_are_bounded_and_events_are_written_one_by_one(void **state)
 {
     struct fixture *x = *state;
     fake_answer_late(x->api, BINDING, 201, "{}");
@@ -125,7 +126,7 @@ static void bindings_are_bounded_and_events_go_one_by_one_beside_them(void **sta
     assert_int_equal(fake_peak(x->api, EVENTS), 1);
 }
 
-static void names_that_lead_elsewhere_are_never_sent(void **state)
+static void names_that_change_the_request_path_are_never_sent(void **state)
 {
     struct fixture *x = *state;
     static const char *const names[] = {"", "..", "../x", "a/b", "a b", "a%2fb", "A", "a?b"};
@@ -139,7 +140,7 @@ static void names_that_lead_elsewhere_are_never_sent(void **state)
 
 /* ---- reads ---- */
 
-static void a_read_tells_where_the_pod_is(void **state)
+static void a_read_reports_the_node_of_the_pod(void **state)
 {
     struct fixture *x = *state;
     static const struct {
@@ -163,14 +164,14 @@ static void a_read_tells_where_the_pod_is(void **state)
         run_until(x, !writer_busy(x->writer));
         assert_string_equal(buf_str(&x->heard), cases[i].want);
     }
-    assert_int_equal(fake_count(x->api, "GET " POD("e")), 4); /* it was tried again */
+    assert_int_equal(fake_count(x->api, "GET " POD("e")), 4); /* with retries */
 }
 
 /* ---- nominations ---- */
 
 #define NOMINATION "PATCH " POD("p") "/status"
 
-static void a_nomination_is_a_patch_of_that_very_pod(void **state)
+static void a_nomination_is_a_patch_with_the_uid_of_the_pod(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, NOMINATION, 200, "{}");
@@ -184,7 +185,8 @@ static void a_nomination_is_a_patch_of_that_very_pod(void **state)
                         "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nominatedNodeName\":null}}");
 }
 
-static void nominations_of_one_pod_overtake_each_other_but_never_cross(void **state)
+static void
+a_newer_nomination_replaces_a_waiting_one_and_never_overlaps_one_being_written(void **state)
 {
     struct fixture *x = *state;
     fake_answer_late(x->api, NOMINATION, 200, "{}");
@@ -199,7 +201,7 @@ static void nominations_of_one_pod_overtake_each_other_but_never_cross(void **st
     assert_non_null(strstr(fake_body(x->api, NOMINATION, 1), "n3"));
 }
 
-static void a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
+static void a_nomination_is_retried_unless_the_pod_is_gone(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, NOMINATION, 503, "{}");
@@ -217,7 +219,7 @@ static void a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone(void **sta
 
 #define POD_PATCH "PATCH " POD("p")
 
-static void a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it(void **state)
+static void only_musters_gate_is_lifted_and_after_the_nomination(void **state)
 {
     struct fixture *x = *state;
     fake_answer_late(x->api, NOMINATION, 200, "{}");
@@ -229,7 +231,7 @@ static void a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it(void
     run_until(x, !writer_busy(x->writer));
     assert_string_equal(fake_body(x->api, NOMINATION, 0),
                         "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nominatedNodeName\":\"n1\"}}");
-    /* Strategic: the list is merged by name. */
+    /* A strategic merge patch merges the list by name. */
     assert_string_equal(fake_body(x->api, POD_PATCH, 0),
                         "{\"metadata\":{\"uid\":\"u\"},\"spec\":{\"schedulingGates\":[{\"name\":"
                         "\"muster.dev/plan\",\"$patch\":\"delete\"}]}}");
@@ -239,10 +241,11 @@ static void a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it(void
     assert_int_equal(fake_count(x->api, POD_PATCH), 2);
 }
 
-static void a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
+static void lifting_a_gate_is_retried_unless_the_pod_is_gone(void **state)
 {
     struct fixture *x = *state;
-    fake_answer(x->api, NOMINATION, 404, "{}"); /* a hint: the gate goes all the same */
+    fake_answer(x->api, NOMINATION, 404,
+                "{}"); /* the nomination may fail: the gate is lifted anyway */
     fake_answer(x->api, POD_PATCH, 503, "{}");
     fake_answer(x->api, POD_PATCH, 200, "{}");
     fake_answer(x->api, POD_PATCH, 409, "{}");
@@ -254,7 +257,7 @@ static void a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
     assert_int_equal(fake_count(x->api, POD_PATCH), 3);
 }
 
-static void each_write_of_a_lifting_is_tried_again_for_itself(void **state)
+static void the_nomination_and_the_lifted_gate_are_retried_separately(void **state)
 {
     struct fixture *x = *state;
     for (int i = 0; i < 3; i++)
@@ -265,11 +268,12 @@ static void each_write_of_a_lifting_is_tried_again_for_itself(void **state)
     fake_answer(x->api, POD_PATCH, 200, "{}");
     pod_effect(x, GANG_UNGATE, "p", "u", "n1");
     run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, NOMINATION), 4); /* and not with every try of the patch */
+    assert_int_equal(fake_count(x->api, NOMINATION),
+                     4); /* it is not repeated with each retry of the patch */
     assert_int_equal(fake_count(x->api, POD_PATCH), 4);
 }
 
-static void a_right_that_is_missing_is_said_once_when_gates_are_lifted(void **state)
+static void a_missing_right_to_lift_gates_is_logged_once(void **state)
 {
     struct fixture *x = *state;
     FILE *file;
@@ -287,7 +291,7 @@ static void a_right_that_is_missing_is_said_once_when_gates_are_lifted(void **st
     assert_int_equal(fake_count(x->api, POD_PATCH), 2);
 }
 
-static void a_nomination_does_not_cross_the_lifting_of_the_gate(void **state)
+static void a_nomination_and_a_lifted_gate_are_never_written_at_the_same_time(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, NOMINATION, 200, "{}");
@@ -299,7 +303,7 @@ static void a_nomination_does_not_cross_the_lifting_of_the_gate(void **state)
     while (usec_now() < until)
         client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
     assert_int_equal(fake_count(x->api, NOMINATION), 1);
-    /* Both wait: one order is left, with the newer node and the gate. */
+    /* Both wait: they become one write, with the newer node and the gate. */
     pod_effect(x, GANG_UNGATE, "p", "u", "n3");
     pod_effect(x, GANG_NOMINATE, "p", "u", "n4");
     fake_release(x->api);
@@ -309,8 +313,8 @@ static void a_nomination_does_not_cross_the_lifting_of_the_gate(void **state)
     assert_int_equal(fake_count(x->api, POD_PATCH), 2);
 }
 
-/* The nomination that waits is written before the gate is lifted, be it a node or none. */
-static void lifting_a_gate_loses_no_nomination_that_waits(void **state)
+/* A waiting nomination is written before the gate is lifted, with or without a node. */
+static void lifting_a_gate_does_not_lose_a_waiting_nomination(void **state)
 {
     struct fixture *x = *state;
     static const struct {
@@ -352,7 +356,7 @@ static void lifting_a_gate_loses_no_nomination_that_waits(void **state)
 
 #define EVICTION "POST " POD("p") "/eviction"
 
-static void C06_an_eviction_names_that_very_pod(void **state)
+static void C06_an_eviction_names_the_uid_of_the_pod(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, EVICTION, 201, "{}");
@@ -365,14 +369,14 @@ static void C06_an_eviction_names_that_very_pod(void **state)
     assert_int_equal(fake_count(x->api, EVICTION), 1);
 }
 
-static void C06_an_eviction_that_a_budget_forbids_is_asked_for_again(void **state)
+static void C06_an_eviction_that_a_disruption_budget_forbids_is_retried(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, EVICTION, 429, "{\"message\":\"Cannot evict pod\"}");
     fake_answer(x->api, EVICTION, 201, "{}");
     usec_t begin = usec_now();
     pod_effect(x, GANG_EVICT, "p", "u", NULL);
-    /* It holds up nobody else. */
+    /* Other evictions do not wait for it. */
     fake_answer(x->api, "POST " POD("q") "/eviction", 201, "{}");
     pod_effect(x, GANG_EVICT, "q", "v", NULL);
     run_until(x, fake_count(x->api, "POST " POD("q") "/eviction") && fake_count(x->api, EVICTION));
@@ -382,7 +386,7 @@ static void C06_an_eviction_that_a_budget_forbids_is_asked_for_again(void **stat
     assert_true(usec_now() - begin >= 500 * USEC_PER_MSEC);
 }
 
-static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
+static void C06_an_impossible_eviction_is_not_retried(void **state)
 {
     struct fixture *x = *state;
     static const unsigned statuses[] = {404, 409, 403, 422};
@@ -396,13 +400,13 @@ static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
     }
 }
 
-/* ---- words on pods ---- */
+/* ---- conditions on pods ---- */
 
 #define TOLD      "PATCH " POD("p") "/status"
 #define READ(p)   "GET " POD(p)
 #define OUR_WORDS "gang ns/g: 2 of 3 members exist"
 
-/* `version`: of the pod when the words were found. */
+/* version: the pod's version for which the message was made. */
 static void tell_effect(struct fixture *x, const char *name, int64_t version, const char *text)
 {
     struct gang_effect e = {.kind = GANG_PATCH_CONDITION};
@@ -429,7 +433,7 @@ static void tell(struct fixture *x, const char *pod)
 #define GATED(uid)                                                                                 \
     WAITING(uid, "\"schedulingGates\":[{\"name\":\"muster.dev/plan\"}]", "False", "old")
 
-static void words_go_into_the_version_of_the_pod_that_was_read(void **state)
+static void a_condition_is_written_to_the_version_of_the_pod_that_was_read(void **state)
 {
     struct fixture *x = *state;
     tell(x, WAITING("p", "", "False", "0/3 nodes are available: gang ns/g: 1 of 3 members exist"));
@@ -440,7 +444,7 @@ static void words_go_into_the_version_of_the_pod_that_was_read(void **state)
                         "\"gang ns/g: 2 of 3 members exist\"}]}}");
 }
 
-static void words_are_not_written_where_they_stand_or_where_they_would_be_wrong(void **state)
+static void a_condition_is_not_written_if_it_is_there_or_no_longer_true(void **state)
 {
     struct fixture *x = *state;
     static const char *const pods[] = {
@@ -458,9 +462,9 @@ static void words_are_not_written_where_they_stand_or_where_they_would_be_wrong(
     }
 }
 
-/* Words wait in their lane, and kube-scheduler may have tried the pod again. Of one with a gate it
- * knows nothing, whatever else has changed there. */
-static void words_never_take_the_place_of_newer_ones_of_kube_scheduler(void **state)
+/* A message may wait in its queue while kube-scheduler tries the pod again. kube-scheduler does not
+ * write to gated pods, so for them a newer version is no obstacle. */
+static void a_condition_never_replaces_a_newer_one_of_kube_scheduler(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, READ("p"), 200, WAITING("p", "", "False", "0/3 nodes: 3 of 3 exist"));
@@ -476,19 +480,19 @@ static void words_never_take_the_place_of_newer_ones_of_kube_scheduler(void **st
     assert_non_null(strstr(fake_body(x->api, TOLD, 0), "\"SchedulingGated\""));
 }
 
-/* A pod that keeps the lane busy until fake_release(). */
-static void hold_words_back(struct fixture *x)
+/* A pod that keeps the queue busy until fake_release(). */
+static void block_conditions(struct fixture *x)
 {
     fake_answer_late(x->api, READ("first"), 404, "{}");
     tell_effect(x, "first", 7, "anything");
     run_until(x, fake_count(x->api, READ("first")) == 1);
 }
 
-static void newer_words_take_the_place_of_those_that_wait(void **state)
+static void a_newer_message_replaces_a_waiting_one(void **state)
 {
     struct fixture *x = *state;
     static const char *const names[] = {"p", "q"};
-    hold_words_back(x);
+    block_conditions(x);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         cleanup_free char *read = xasprintf("GET " POD("%s"), names[i]);
         cleanup_free char *told = xasprintf("PATCH " POD("%s") "/status", names[i]);
@@ -505,13 +509,14 @@ static void newer_words_take_the_place_of_those_that_wait(void **state)
     assert_non_null(strstr(fake_body(x->api, TOLD, 0), "room for 2"));
     assert_int_equal(fake_count(x->api, READ("q")), 1);
     assert_non_null(strstr(fake_body(x->api, "PATCH " POD("q") "/status", 0), OUR_WORDS));
-    assert_true(fake_order(x->api, TOLD, 0) < fake_order(x->api, READ("q"), 0)); /* in its place */
+    assert_true(fake_order(x->api, TOLD, 0) <
+                fake_order(x->api, READ("q"), 0)); /* it keeps the place in the queue */
 }
 
-static void a_pod_that_is_let_go_or_bound_is_not_told_why_it_waits(void **state)
+static void no_condition_is_written_to_a_pod_that_is_ungated_or_bound(void **state)
 {
     struct fixture *x = *state;
-    hold_words_back(x);
+    block_conditions(x);
     fake_answer(x->api, "PATCH " POD("p"), 200, "{}");
     fake_answer(x->api, "POST " POD("q") "/binding", 201, "{}");
     tell_effect(x, "p", 7, OUR_WORDS);
@@ -524,13 +529,13 @@ static void a_pod_that_is_let_go_or_bound_is_not_told_why_it_waits(void **state)
     assert_int_equal(fake_count(x->api, READ("p")), 0);
     assert_int_equal(fake_count(x->api, READ("q")), 0);
     assert_int_equal(fake_count(x->api, READ("r")), 1);
-    /* What comes after that is news. */
+    /* A later reason is written. */
     tell_effect(x, "p", 7, OUR_WORDS);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, READ("p")), 1);
 }
 
-static void words_are_tried_again_and_read_once_more_after_a_conflict(void **state)
+static void a_condition_is_retried_and_after_a_conflict_read_once_more(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, READ("p"), 503, "{}");
@@ -545,11 +550,12 @@ static void words_are_tried_again_and_read_once_more_after_a_conflict(void **sta
     assert_int_equal(fake_count(x->api, READ("p")), 4);
     tell_effect(x, "p", 6, OUR_WORDS);
     run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, TOLD), 5); /* in conflict twice: somebody else's stand */
+    assert_int_equal(fake_count(x->api, TOLD),
+                     5); /* after two conflicts, the other writer's condition stays */
     assert_int_equal(fake_count(x->api, READ("p")), 6);
 }
 
-static void words_that_were_overtaken_are_not_tried_again(void **state)
+static void a_replaced_message_is_not_retried(void **state)
 {
     struct fixture *x = *state;
     fake_answer_late(x->api, READ("p"), 503, "{}");
@@ -566,7 +572,7 @@ static void words_that_were_overtaken_are_not_tried_again(void **state)
 
 /* ---- events ---- */
 
-static void nothing_is_written_about_a_gang_without_an_object(void **state)
+static void no_event_is_written_about_a_gang_without_an_object(void **state)
 {
     (void)state;
     struct gang_ref ref = {letters("gang.scheduling.koordinator.sh"), letters("ns"), letters("g")};
@@ -596,9 +602,8 @@ static void event_effect(struct fixture *x, const char *uid, const char *message
     apply(x, &e);
 }
 
-/* A Binding is under way for as long as it takes: news are not kept from people, but few are
- * written. */
-static void words_have_a_small_share_while_members_wait(void **state)
+/* As long as a Binding is under way, some messages are still written, but only a few. */
+static void few_messages_are_written_while_bindings_are_under_way(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, EVENTS, 201, "{}");
@@ -612,7 +617,7 @@ static void words_have_a_small_share_while_members_wait(void **state)
     }
     run_until(x, fake_count(x->api, EVENTS) >= 4);
     usec_t waited = usec_now() - begin;
-    assert_true(waited >= USEC_PER_SEC + 50 * USEC_PER_MSEC); /* two, and then 20 a second */
+    assert_true(waited >= USEC_PER_SEC + 50 * USEC_PER_MSEC); /* two at once, then 20 per second */
     run_until(x, usec_now() - begin >= USEC_PER_SEC + 300 * USEC_PER_MSEC);
     size_t n = fake_count(x->api, EVENTS);
     usec_t beyond = usec_now() - begin - USEC_PER_SEC;
@@ -622,8 +627,8 @@ static void words_have_a_small_share_while_members_wait(void **state)
     assert_int_equal(fake_count(x->api, EVENTS), 60);
 }
 
-/* The next gang of a burst is not far: what is said of the last one would be in its way. */
-static void words_wait_for_the_end_of_a_burst(void **state)
+/* The next gang of a burst comes soon. Messages about the last one would delay it. */
+static void messages_wait_for_the_end_of_a_burst_of_bindings(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, EVENTS, 201, "{}");
@@ -636,7 +641,7 @@ static void words_wait_for_the_end_of_a_burst(void **state)
     assert_true(usec_now() - begin < USEC_PER_SEC);
 }
 
-static void an_event_names_its_object_and_counts_up(void **state)
+static void an_event_names_its_object_and_counts_repetitions(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, EVENTS, 201, "{}");
@@ -661,17 +666,17 @@ static void an_event_names_its_object_and_counts_up(void **state)
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, again), 1);
     assert_non_null(strstr(fake_body(x->api, again, 0), "\"count\":2"));
-    /* The event has expired on the server: it is made anew. */
+    /* The event has expired on the server, so it is created again. */
     event_effect(x, "gu", "8 members needed, room for 6");
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, EVENTS), 2);
-    /* Another object, another event. */
+    /* Another object gets another event. */
     event_effect(x, "other", "8 members needed, room for 6");
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, EVENTS), 3);
 }
 
-static void events_are_bounded_in_rate_and_number(void **state)
+static void the_rate_and_the_number_of_events_are_bounded(void **state)
 {
     struct fixture *x = *state;
     writer_free(x->writer);
@@ -684,7 +689,7 @@ static void events_are_bounded_in_rate_and_number(void **state)
         event_effect(x, "gu", text);
     }
     run_until(x, !writer_busy(x->writer));
-    /* Five at once, five more at 50 a second. */
+    /* Five at once, then five more at 50 per second. */
     assert_true(usec_now() - begin >= 90 * USEC_PER_MSEC);
     assert_int_equal(fake_count(x->api, EVENTS), 10);
     for (int i = 0; i < 5000; i++) {
@@ -701,38 +706,38 @@ int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        TEST(binding_names_pod_uid_and_node),
-        TEST(T08_a_binding_of_a_commit_marks_the_pod),
-        TEST(C06_outcome_of_a_binding_is_definite_only_when_it_is),
+        TEST(a_binding_names_the_pod_its_uid_and_the_node),
+        TEST(T08_a_binding_of_a_commit_adds_the_commit_annotation),
+        TEST(C06_only_a_clear_answer_is_the_result_of_a_binding),
         TEST(a_binding_without_an_answer_is_unclear),
         TEST(bindings_are_written_in_order),
-        TEST(bindings_are_bounded_and_events_go_one_by_one_beside_them),
-        TEST(names_that_lead_elsewhere_are_never_sent),
-        TEST(a_read_tells_where_the_pod_is),
-        TEST(a_nomination_is_a_patch_of_that_very_pod),
-        TEST(nominations_of_one_pod_overtake_each_other_but_never_cross),
-        TEST(a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone),
-        TEST(a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it),
-        TEST(a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone),
-        TEST(each_write_of_a_lifting_is_tried_again_for_itself),
-        TEST(a_right_that_is_missing_is_said_once_when_gates_are_lifted),
-        TEST(a_nomination_does_not_cross_the_lifting_of_the_gate),
-        TEST(lifting_a_gate_loses_no_nomination_that_waits),
-        TEST(C06_an_eviction_names_that_very_pod),
-        TEST(C06_an_eviction_that_a_budget_forbids_is_asked_for_again),
-        TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
-        TEST(words_go_into_the_version_of_the_pod_that_was_read),
-        TEST(words_are_not_written_where_they_stand_or_where_they_would_be_wrong),
-        TEST(words_never_take_the_place_of_newer_ones_of_kube_scheduler),
-        TEST(newer_words_take_the_place_of_those_that_wait),
-        TEST(a_pod_that_is_let_go_or_bound_is_not_told_why_it_waits),
-        TEST(words_are_tried_again_and_read_once_more_after_a_conflict),
-        TEST(words_that_were_overtaken_are_not_tried_again),
-        TEST(nothing_is_written_about_a_gang_without_an_object),
-        TEST(an_event_names_its_object_and_counts_up),
-        TEST(words_have_a_small_share_while_members_wait),
-        TEST(words_wait_for_the_end_of_a_burst),
-        TEST(events_are_bounded_in_rate_and_number),
+        TEST(concurrent_bindings_are_bounded_and_events_are_written_one_by_one),
+        TEST(names_that_change_the_request_path_are_never_sent),
+        TEST(a_read_reports_the_node_of_the_pod),
+        TEST(a_nomination_is_a_patch_with_the_uid_of_the_pod),
+        TEST(a_newer_nomination_replaces_a_waiting_one_and_never_overlaps_one_being_written),
+        TEST(a_nomination_is_retried_unless_the_pod_is_gone),
+        TEST(only_musters_gate_is_lifted_and_after_the_nomination),
+        TEST(lifting_a_gate_is_retried_unless_the_pod_is_gone),
+        TEST(the_nomination_and_the_lifted_gate_are_retried_separately),
+        TEST(a_missing_right_to_lift_gates_is_logged_once),
+        TEST(a_nomination_and_a_lifted_gate_are_never_written_at_the_same_time),
+        TEST(lifting_a_gate_does_not_lose_a_waiting_nomination),
+        TEST(C06_an_eviction_names_the_uid_of_the_pod),
+        TEST(C06_an_eviction_that_a_disruption_budget_forbids_is_retried),
+        TEST(C06_an_impossible_eviction_is_not_retried),
+        TEST(a_condition_is_written_to_the_version_of_the_pod_that_was_read),
+        TEST(a_condition_is_not_written_if_it_is_there_or_no_longer_true),
+        TEST(a_condition_never_replaces_a_newer_one_of_kube_scheduler),
+        TEST(a_newer_message_replaces_a_waiting_one),
+        TEST(no_condition_is_written_to_a_pod_that_is_ungated_or_bound),
+        TEST(a_condition_is_retried_and_after_a_conflict_read_once_more),
+        TEST(a_replaced_message_is_not_retried),
+        TEST(no_event_is_written_about_a_gang_without_an_object),
+        TEST(an_event_names_its_object_and_counts_repetitions),
+        TEST(few_messages_are_written_while_bindings_are_under_way),
+        TEST(messages_wait_for_the_end_of_a_burst_of_bindings),
+        TEST(the_rate_and_the_number_of_events_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one namespace wants written keeps no other waiting for longer than its turn. */
+/* A namespace with many writes delays another one only by its turn. */
 #include "writer_fixture.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void restart(struct fixture *x, int bindings, double rate)
 static void T16_events_take_turns_by_namespace(void **state)
 {
     struct fixture *x = *state;
-    static const char *const kinds[] = {"Pod", "PodGroup"}; /* two lanes */
+    static const char *const kinds[] = {"Pod", "PodGroup"}; /* two queues */
     for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
         restart(x, 0, /* rate= */ 50);
         size_t noisy = fake_count(x->api, EVENTS_OF("noisy")),
@@ -63,7 +63,7 @@ static void T16_events_take_turns_by_namespace(void **state)
     }
 }
 
-static void T16_words_for_pods_take_turns_by_namespace(void **state)
+static void T16_pod_conditions_take_turns_by_namespace(void **state)
 {
     struct fixture *x = *state;
     restart(x, 0, /* rate= */ 50);
@@ -80,8 +80,8 @@ static void T16_words_for_pods_take_turns_by_namespace(void **state)
     assert_in_range(fake_count(x->api, STATUS_OF("noisy", "p")), 0, 3);
 }
 
-/* A gang's go together, but for a turn. */
-static void T16_bindings_of_a_large_gang_let_others_through(void **state)
+/* The Bindings of a gang are written together, except for the turns of others. */
+static void T16_bindings_of_a_large_gang_do_not_delay_others(void **state)
 {
     struct fixture *x = *state;
     restart(x, /* bindings= */ 1, 0);
@@ -94,8 +94,8 @@ static void T16_bindings_of_a_large_gang_let_others_through(void **state)
     assert_in_range(fake_order(x->api, BINDING_OF("quiet"), 0), 8, 32);
 }
 
-/* Of 2,000 that may wait, the words of whoever has most are dropped. */
-static void T16_a_full_queue_drops_what_is_of_the_loudest(void **state)
+/* 2,000 messages may wait. Beyond that, the namespace with the most loses messages. */
+static void T16_a_full_queue_drops_messages_of_the_namespace_with_the_most(void **state)
 {
     struct fixture *x = *state;
     restart(x, 0, /* rate= */ 50);
@@ -107,8 +107,9 @@ static void T16_a_full_queue_drops_what_is_of_the_loudest(void **state)
     run_until(x, fake_count(x->api, EVENTS_OF("quiet")) == 20);
 }
 
-/* A Binding is never dropped for another of its own namespace: what came first goes first. */
-static void T16_a_full_queue_of_bindings_refuses_the_newest_of_the_loudest(void **state)
+/* A full queue of Bindings refuses the newest Binding of the namespace with the most. */
+static void
+T16_a_full_queue_of_bindings_refuses_the_newest_of_the_namespace_with_the_most(void **state)
 {
     struct fixture *x = *state;
     restart(x, /* bindings= */ 1, 0);
@@ -123,8 +124,8 @@ static void T16_a_full_queue_of_bindings_refuses_the_newest_of_the_loudest(void 
     assert_string_equal(buf_str(&x->heard), "bind:last:n:unclear ");
 }
 
-/* Disruption budgets of one namespace forbid all of its evictions, for minutes. */
-static void T16_evictions_that_are_forbidden_keep_no_others(void **state)
+/* Disruption budgets of one namespace forbid all its evictions for minutes. */
+static void T16_forbidden_evictions_do_not_delay_others(void **state)
 {
     struct fixture *x = *state;
     restart(x, 0, 0);
@@ -139,7 +140,7 @@ static void T16_evictions_that_are_forbidden_keep_no_others(void **state)
     assert_in_range(fake_peak(x->api, EVICTION_OF("noisy")), 1, 16);
 }
 
-/* ---- calls that can wait ---- */
+/* ---- background calls ---- */
 
 struct call {
     struct background_call background_call;
@@ -190,11 +191,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(T16_events_take_turns_by_namespace),
-        TEST(T16_words_for_pods_take_turns_by_namespace),
-        TEST(T16_bindings_of_a_large_gang_let_others_through),
-        TEST(T16_a_full_queue_drops_what_is_of_the_loudest),
-        TEST(T16_a_full_queue_of_bindings_refuses_the_newest_of_the_loudest),
-        TEST(T16_evictions_that_are_forbidden_keep_no_others),
+        TEST(T16_pod_conditions_take_turns_by_namespace),
+        TEST(T16_bindings_of_a_large_gang_do_not_delay_others),
+        TEST(T16_a_full_queue_drops_messages_of_the_namespace_with_the_most),
+        TEST(T16_a_full_queue_of_bindings_refuses_the_newest_of_the_namespace_with_the_most),
+        TEST(T16_forbidden_evictions_do_not_delay_others),
         TEST(T16_calls_for_owners_take_turns_by_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status of a PodGroup: where it is written, how often, and when it is left to others. */
+/* The status of a PodGroup: where it is written, how often, and when other writers keep theirs. */
 #include "writer_fixture.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void serve(struct fixture *x, bool subresource)
     podgroups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
 }
 
-static void a_status_goes_where_the_server_keeps_it(void **state)
+static void a_status_is_written_to_the_subresource_if_there_is_one(void **state)
 {
     struct fixture *x = *state;
     show_group(x, GROUP_OF("5", ""));
@@ -74,7 +74,7 @@ static void an_unchanged_status_is_not_written(void **state)
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
 }
 
-static void our_own_write_is_known_before_the_watch_shows_it(void **state)
+static void muster_remembers_its_write_until_the_watch_shows_it(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -82,15 +82,15 @@ static void our_own_write_is_known_before_the_watch_shows_it(void **state)
     fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
     status_effect(x, GANG_PLANNED, 0);
     run_until(x, !writer_busy(x->writer));
-    status_effect(x, GANG_PLANNED, 0); /* nothing new */
+    status_effect(x, GANG_PLANNED, 0); /* no change */
     run_until(x, !writer_busy(x->writer));
-    show_group(x, GROUP_OF("5", "")); /* an old form arrives late */
+    show_group(x, GROUP_OF("5", "")); /* an old version arrives late */
     status_effect(x, GANG_PLANNED, 0);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
 }
 
-/* T01: what the reply says is known, whatever somebody else has put beside it. */
+/* T01: muster reads the reply despite an odd value of another writer. */
 static void T01_a_reply_with_an_odd_number_is_read(void **state)
 {
     struct fixture *x = *state;
@@ -112,7 +112,7 @@ static void T01_a_reply_with_an_odd_number_is_read(void **state)
     }
 }
 
-static void a_conflict_is_read_and_tried_again(void **state)
+static void after_a_conflict_the_status_is_read_and_written_again(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -127,10 +127,10 @@ static void a_conflict_is_read_and_tried_again(void **state)
     cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 1);
     assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "9");
     const json_t *list = json_object_get(json_object_get(body, "status"), "conditions");
-    assert_int_equal(json_array_size(list), 2); /* somebody else's is kept */
+    assert_int_equal(json_array_size(list), 2); /* the condition of the other writer is kept */
 }
 
-static void a_field_that_the_server_does_not_keep_is_not_written_again(void **state)
+static void a_field_that_the_server_drops_is_not_written_again(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -139,24 +139,24 @@ static void a_field_that_the_server_does_not_keep_is_not_written_again(void **st
     fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Pending\"}"));
     status_effect(x, GANG_WAITING, 0);
     run_until(x, !writer_busy(x->writer));
-    status_effect(x, GANG_BACKED_OFF, 3); /* other words, other figures: nothing that it keeps */
+    status_effect(x, GANG_BACKED_OFF, 3); /* the schema keeps neither the message nor the figures */
     status_effect(x, GANG_WAITING, 0);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP),
-                     2); /* 3 running was not known to be lost */
+                     2); /* muster did not know yet that "running" is lost */
     cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
     const json_t *status = json_object_get(second, "status");
     assert_null(json_object_get(status, "conditions"));
     assert_int_equal(json_integer_value(json_object_get(status, "running")), 3);
-    /* A new schema: it is tried again. */
+    /* A new schema: muster tries again. */
     serve(x, false);
     status_effect(x, GANG_WAITING, 3);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
 }
 
-/* The server takes what is written; another writer then sets the phase back. */
-static void another_writer_is_not_fought_for_ever(void **state)
+/* The server accepts the write, and then another writer sets the phase back. */
+static void muster_stops_when_another_writer_keeps_changing_the_phase(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -182,20 +182,20 @@ static void another_writer_is_not_fought_for_ever(void **state)
             xasprintf("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\","
                       "\"resourceVersion\":\"v%d\"},\"status\":{\"phase\":\"Odd\",\"running\":1}}",
                       i);
-        show_group(x, GROUP_OF("6", "")); /* ours */
+        show_group(x, GROUP_OF("6", "")); /* muster's write */
         show_group(x, text);
         status_effect(x, GANG_PLANNED, 1);
         run_until(x, !writer_busy(x->writer));
     }
     cleanup_free char *text = end_capture(log, saved);
-    /* The first, and five that found it set back again, of which the last was not sent. */
+    /* The first write, and five that found the phase set back. The last of them was not sent. */
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 5);
     assert_int_equal(fake_count(x->api, "GET " GROUP), 1);
-    const char *line = strstr(text, "another writer keeps changing the status of a PodGroup");
+    const char *line = strstr(text, "Another writer keeps changing the status of a PodGroup");
     assert_non_null(line);
     assert_non_null(strstr(line, "podgroup=\"scheduling.volcano.sh/ns/g\" field=\"phase\" "
                                  "writer=\"vc-scheduler\""));
-    assert_null(strstr(line + 1, "another writer"));
+    assert_null(strstr(line + 1, "Another writer"));
     /* Other fields are still written. */
     status_effect(x, GANG_PLANNED, 2);
     run_until(x, !writer_busy(x->writer));
@@ -204,7 +204,7 @@ static void another_writer_is_not_fought_for_ever(void **state)
     assert_non_null(strstr(fake_body(x->api, "PATCH " GROUP, 5), "\"running\":2"));
 }
 
-static void a_phase_that_comes_back_is_no_contest(void **state)
+static void a_phase_that_occurs_again_is_not_a_dispute_with_another_writer(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -222,14 +222,14 @@ static void a_phase_that_comes_back_is_no_contest(void **state)
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 30);
 }
 
-static void owners_are_remembered_while_the_group_is_known(void **state)
+static void owners_are_remembered_as_long_as_the_podgroup_exists(void **state)
 {
     struct fixture *x = *state;
     struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
     podgroups_linked(x->groups, &ref, "ns/a");
-    assert_null(podgroups_owners(x->groups, &ref)); /* not known yet */
+    assert_null(podgroups_owners(x->groups, &ref)); /* unknown so far */
     show_group(x, GROUP_OF("5", ""));
-    podgroups_linked(x->groups, &ref, NULL); /* a pod of its own */
+    podgroups_linked(x->groups, &ref, NULL); /* a pod without an owner */
     podgroups_linked(x->groups, &ref, "ns/a");
     podgroups_linked(x->groups, &ref, "ns/b");
     assert_string_equal(podgroups_owners(x->groups, &ref), "ns/a");
@@ -237,14 +237,14 @@ static void owners_are_remembered_while_the_group_is_known(void **state)
     assert_null(podgroups_owners(x->groups, &ref));
 }
 
-static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
+static void no_status_is_written_to_a_deleted_or_recreated_podgroup(void **state)
 {
     struct fixture *x = *state;
-    status_effect(x, GANG_WAITING, 0); /* not served */
+    status_effect(x, GANG_WAITING, 0); /* the API is not served */
     serve(x, false);
-    status_effect(x, GANG_WAITING, 0); /* never seen */
+    status_effect(x, GANG_WAITING, 0); /* no such PodGroup */
     show_group(x, "{\"metadata\":{\"uid\":\"other\",\"resourceVersion\":\"5\"}}");
-    status_effect(x, GANG_WAITING, 0); /* another object of that name */
+    status_effect(x, GANG_WAITING, 0); /* another object with this name */
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
     show_group(x, GROUP_OF("6", ""));
@@ -254,7 +254,7 @@ static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
 }
 
-static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state)
+static void S05_newer_figures_replace_waiting_ones_but_no_phase_is_skipped(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -262,7 +262,7 @@ static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state
     fake_answer_late(x->api, "PATCH " GROUP, 200,
                      GROUP_OF("6", ",\"status\":{\"phase\":\"Pending\",\"running\":0,"
                                    "\"conditions\":[]}"));
-    status_effect(x, GANG_WAITING, 0); /* Pending, under way */
+    status_effect(x, GANG_WAITING, 0); /* Pending, being written */
     run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
     status_effect(x, GANG_PLANNED, 0);   /* Inqueue */
     status_effect(x, GANG_SCHEDULED, 1); /* Running, 1 … 8 */
@@ -280,9 +280,9 @@ static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state
         json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
 }
 
-/* A binding is under way: what people read waits for it, and where many groups wait only the newest
- * step of each is written. */
-static void under_load_only_the_newest_step_is_written(void **state)
+/* While a Binding is under way, statuses wait for it. If many PodGroups wait, muster writes only
+ * the newest status of each. */
+static void under_load_only_the_newest_status_is_written(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -307,7 +307,7 @@ static void under_load_only_the_newest_step_is_written(void **state)
     assert_string_equal(field_peek(body, "status", "phase", NULL), "Running");
 }
 
-static void a_status_waits_for_bindings_no_longer_than_a_second(void **state)
+static void a_status_waits_for_bindings_for_at_most_a_second(void **state)
 {
     struct fixture *x = *state;
     serve(x, false);
@@ -323,8 +323,8 @@ static void a_status_waits_for_bindings_no_longer_than_a_second(void **state)
     run_until(x, !writer_busy(x->writer));
 }
 
-/* Newer figures stand where the older ones stood, and have waited as long. */
-static void a_status_overtaken_keeps_its_place(void **state)
+/* Newer figures take the place of the older ones in the queue, with their waiting time. */
+static void a_replaced_status_keeps_its_place_in_the_queue(void **state)
 {
     struct fixture *x = *state;
     static const char other[] =
@@ -337,7 +337,7 @@ static void a_status_overtaken_keeps_its_place(void **state)
     serve(x, false);
     show_group(x, GROUP_OF("5", ""));
     podgroups_set(x->groups, &ref, json);
-    /* What a server does not keep is not written again. */
+    /* Fields that a server does not keep are not written again. */
     static const char kept[] =
         GROUP_OF("6", ",\"status\":{\"phase\":\"Running\",\"running\":2,\"conditions\":[]}");
     fake_answer(x->api, "PATCH " GROUP, 200, kept);
@@ -347,7 +347,8 @@ static void a_status_overtaken_keeps_its_place(void **state)
     usec_t begin = usec_now();
     status_effect(x, GANG_SCHEDULED, 1);
     status_of(x, "h", GANG_SCHEDULED, 1);
-    while (usec_now() - begin < 800 * USEC_PER_MSEC) /* of the second that they wait */
+    while (usec_now() - begin <
+           800 * USEC_PER_MSEC) /* less than the second that statuses may wait */
         client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
     status_effect(x, GANG_SCHEDULED, 2);
     run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
@@ -361,11 +362,12 @@ static void a_status_overtaken_keeps_its_place(void **state)
     run_until(x, !writer_busy(x->writer));
 }
 
-/* In a crowd one status is written at a time; one that fails, again and again, is none of them. */
-static void a_status_that_fails_holds_up_no_crowd(void **state)
+/* If many wait, one status is written at a time. A write that keeps failing does not count as that
+ * one. */
+static void a_status_that_keeps_failing_does_not_delay_others(void **state)
 {
     struct fixture *x = *state;
-    enum { FIRST = 8, CROWD = 40 }; /* so many go at once, when there is no crowd yet */
+    enum { FIRST = 8, CROWD = 40 }; /* this many are written at once at first */
     static const char path[] = "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g%d";
     serve(x, false);
     for (int i = 0; i < CROWD; i++) {
@@ -376,14 +378,14 @@ static void a_status_that_fails_holds_up_no_crowd(void **state)
             json_pack("{s:{s:s, s:s, s:s, s:s}}", "metadata", "namespace", "ns", "name", name,
                       "uid", "gu", "resourceVersion", "5");
         podgroups_set(x->groups, &ref, json);
-        if (i == 0) /* after all others that flew with it */
+        if (i == 0) /* after all others of the first batch */
             fake_answer_late(x->api, route, 503, "{}");
         else
             fake_answer(x->api, route, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
         status_of(x, name, GANG_PLANNED, 0);
     }
     for (int i = 1; i < CROWD; i++) {
-        if (i == FIRST) { /* those have been answered: it is alone under way */
+        if (i == FIRST) { /* the others are answered: only this one is under way */
             usec_t limit = usec_now() + 100 * USEC_PER_MSEC;
             while (usec_now() < limit)
                 client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
@@ -398,21 +400,21 @@ int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        TEST(a_status_goes_where_the_server_keeps_it),
+        TEST(a_status_is_written_to_the_subresource_if_there_is_one),
         TEST(an_unchanged_status_is_not_written),
-        TEST(under_load_only_the_newest_step_is_written),
-        TEST(a_status_waits_for_bindings_no_longer_than_a_second),
-        TEST(a_status_overtaken_keeps_its_place),
-        TEST(a_status_that_fails_holds_up_no_crowd),
-        TEST(our_own_write_is_known_before_the_watch_shows_it),
+        TEST(under_load_only_the_newest_status_is_written),
+        TEST(a_status_waits_for_bindings_for_at_most_a_second),
+        TEST(a_replaced_status_keeps_its_place_in_the_queue),
+        TEST(a_status_that_keeps_failing_does_not_delay_others),
+        TEST(muster_remembers_its_write_until_the_watch_shows_it),
         TEST(T01_a_reply_with_an_odd_number_is_read),
-        TEST(a_conflict_is_read_and_tried_again),
-        TEST(a_field_that_the_server_does_not_keep_is_not_written_again),
-        TEST(another_writer_is_not_fought_for_ever),
-        TEST(a_phase_that_comes_back_is_no_contest),
-        TEST(owners_are_remembered_while_the_group_is_known),
-        TEST(a_group_that_is_gone_or_another_one_is_left_alone),
-        TEST(S05_figures_overtake_each_other_but_no_phase_is_skipped),
+        TEST(after_a_conflict_the_status_is_read_and_written_again),
+        TEST(a_field_that_the_server_drops_is_not_written_again),
+        TEST(muster_stops_when_another_writer_keeps_changing_the_phase),
+        TEST(a_phase_that_occurs_again_is_not_a_dispute_with_another_writer),
+        TEST(owners_are_remembered_as_long_as_the_podgroup_exists),
+        TEST(no_status_is_written_to_a_deleted_or_recreated_podgroup),
+        TEST(S05_newer_figures_replace_waiting_ones_but_no_phase_is_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void expect_error(const char *text, size_t len, const char *message)
     assert_int_equal(err.code, ERR_INVALID);
 }
 
-static void plain_scalars_are_of_the_core_schema(void **state)
+static void plain_scalars_follow_the_core_schema(void **state)
 {
     (void)state;
     expect("[~, null, Null, NULL, '']", "[[null,null,null,null,\"\"]]");
@@ -92,25 +92,25 @@ static void an_alias_is_a_copy(void **state)
     json_object_set_new(json_object_get(doc, "a"), "n", json_integer(2));
     assert_true(json_is_array(json_object_get(json_object_get(doc, "b"), "n")));
     json_decref(docs);
-    /* An anchor may be set anew, and ends with its document. */
+    /* An anchor may be defined again. It ends with its document. */
     expect("[&x 1, *x, &x 2, *x]", "[[1,1,2,2]]");
     expect_error("&x 1\n---\n*x\n", 11, "t.yaml:3: the alias *x has no anchor before it");
 }
 
-static void mistakes_are_named_with_their_line(void **state)
+static void errors_name_the_line(void **state)
 {
     (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"a: 1\nb: 2\na: 3\n", "t.yaml:3: the key \"a\" is there twice: remove one"},
+        {"a: 1\nb: 2\na: 3\n", "t.yaml:3: the key \"a\" appears twice: remove one"},
         {"a: 1\n<<: {b: 2}\n", "t.yaml:2: merge keys (<<) are not supported"},
         {"a: !secret x\n", "t.yaml:1: the tag !secret is not supported"},
         {"a: 1\n? [x]\n: 2\n", "t.yaml:2: a key must be a plain word"},
         {"a: [1,\n  2\nb: 3\n", "t.yaml:3: while parsing a flow sequence"},
         {"a: 1\n\tb: 2\n", "t.yaml:2: "},
-        {"a: \"x\\0y\"\n", "t.yaml:1: a string holds a NUL byte"},
-        {"\"x\\0y\": 1\n", "t.yaml:1: a key holds a NUL byte"},
+        {"a: \"x\\0y\"\n", "t.yaml:1: a string contains a NUL byte"},
+        {"\"x\\0y\": 1\n", "t.yaml:1: a key contains a NUL byte"},
         {"a: *nowhere\n", "t.yaml:1: the alias *nowhere has no anchor before it"},
         {"a: &x [*x]\n", "t.yaml:1: the alias *x has no anchor before it"},
         {"a: 1e999\n", "t.yaml:1: the number 1e999 is too large"},
@@ -129,7 +129,7 @@ static void depth_is_bounded(void **state)
     expect_error(b.data, b.len, "t.yaml:1: nested deeper than 128 levels");
 }
 
-static void aliases_cannot_blow_up(void **state)
+static void aliases_cannot_multiply_the_size_of_a_document(void **state)
 {
     (void)state;
     cleanup_buf struct buf b = BUF_INIT;
@@ -143,8 +143,29 @@ static void aliases_cannot_blow_up(void **state)
     expect_error(b.data, b.len, "t.yaml:6: more than 1000000 values: too large");
 }
 
-/* Each level is an alias of the one before. */
-static void aliases_cannot_go_deep(void **state)
+/* Nor the length of one text or key. */
+static void aliases_cannot_multiply_a_long_text(void **state)
+{
+    static const char *const heads[] = {"a: &a ", "? "};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+        cleanup_buf struct buf b = BUF_INIT;
+        buf_puts(&b, i ? "a: &a\n  " : "");
+        buf_puts(&b, heads[i]);
+        for (int k = 0; k < 100000; k++)
+            buf_puts(&b, "0123456789");
+        buf_puts(&b, i ? "\n  : x\nb: [" : "\nb: [");
+        for (int k = 0; k < 1000; k++)
+            buf_puts(&b, "*a, ");
+        buf_puts(&b, "]\n");
+        cleanup_free char *want =
+            xasprintf("t.yaml:%d: more than 1000000 values: too large", i ? 4 : 2);
+        expect_error(b.data, b.len, want);
+    }
+}
+
+/* Each level is an alias of the previous one. */
+static void aliases_cannot_exceed_the_depth_bound(void **state)
 {
     (void)state;
     cleanup_buf struct buf b = BUF_INIT;
@@ -173,7 +194,7 @@ static void files_are_loaded(void **state)
     assert_non_null(strstr(err.text, path));
 }
 
-static void a_file_too_large_is_refused(void **state)
+static void a_file_above_the_bound_is_refused(void **state)
 {
     (void)state;
     char path[] = "/tmp/muster-yaml-XXXXXX";
@@ -190,17 +211,18 @@ static void a_file_too_large_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_scalars_are_of_the_core_schema),
+        cmocka_unit_test(plain_scalars_follow_the_core_schema),
         cmocka_unit_test(quoted_and_block_scalars_are_strings),
         cmocka_unit_test(a_stream_has_many_documents),
         cmocka_unit_test(keys_become_strings),
         cmocka_unit_test(an_alias_is_a_copy),
-        cmocka_unit_test(mistakes_are_named_with_their_line),
+        cmocka_unit_test(errors_name_the_line),
         cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(aliases_cannot_blow_up),
-        cmocka_unit_test(aliases_cannot_go_deep),
+        cmocka_unit_test(aliases_cannot_multiply_the_size_of_a_document),
+        cmocka_unit_test(aliases_cannot_multiply_a_long_text),
+        cmocka_unit_test(aliases_cannot_exceed_the_depth_bound),
         cmocka_unit_test(files_are_loaded),
-        cmocka_unit_test(a_file_too_large_is_refused),
+        cmocka_unit_test(a_file_above_the_bound_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

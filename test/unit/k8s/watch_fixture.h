@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch_fixture.h - a watch of pods before an API server that says what the test wants; what it
- * tells is written down.
+ * watch_fixture.h - a watch of pods with a scripted API server. The fixture logs what the watch
+ * reports.
  */
 #ifndef MUSTER_TEST_WATCH_FIXTURE_H
 #define MUSTER_TEST_WATCH_FIXTURE_H
@@ -35,14 +35,15 @@ struct fixture {
     struct api_metrics *metrics;
     struct client *client;
     struct watch *watch;
-    struct buf heard; /* "+name@version -name synced ", and "?name@version " of a part */
+    struct buf
+        heard; /* "+name@version -name synced ", and "?name@version " of an unreadable object */
     bool takes_parts; /* for start() */
     int fd;
 };
 
 int set_up(void **state);
 int tear_down(void **state);
-/* Path, resource and whom it tells are set here. */
+/* Sets the path, the resource and the callbacks. */
 void start(struct fixture *x, struct watch_options o);
 bool heard(const struct fixture *x, const char *all);
 void run_for(struct fixture *x, usec_t time);

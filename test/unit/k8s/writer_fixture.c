@@ -26,6 +26,7 @@ void make_writer(struct fixture *x, int bindings, double rate, double burst)
 {
     x->writer = writer_new(&(struct writer_options){.client = x->client,
                                                     .groups = x->groups,
+                                                    .queues = x->queues,
                                                     .metrics = x->metrics,
                                                     .sink = &x->sink,
                                                     .bindings = bindings,
@@ -41,6 +42,7 @@ int set_up(void **state)
     x->metrics = api_metrics_new();
     x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
     x->groups = podgroups_new();
+    x->queues = queue_cache_new();
     x->sink = (struct cluster_sink){on_event, x};
     x->fd = eventfd(0, EFD_CLOEXEC);
     make_writer(x, 4, 0, 0);
@@ -54,6 +56,7 @@ int tear_down(void **state)
     writer_free(x->writer);
     client_free(x->client);
     podgroups_free(x->groups);
+    queue_cache_free(x->queues);
     api_metrics_free(x->metrics);
     fake_stop(x->api);
     buf_done(&x->heard);

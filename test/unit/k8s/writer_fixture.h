@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_fixture.h - a writer before an API server that says what the test wants, for the tests of
- * what is written.
+ * writer_fixture.h - a writer with a scripted API server, for tests of the requests that it sends.
  */
 #ifndef MUSTER_TEST_WRITER_FIXTURE_H
 #define MUSTER_TEST_WRITER_FIXTURE_H
@@ -24,6 +23,7 @@ struct fixture {
     struct api_metrics *metrics;
     struct client *client;
     struct podgroups *groups;
+    struct queue_cache *queues;
     struct writer *writer;
     struct cluster_sink sink;
     struct buf heard; /* "bind:uid:node:outcome " and "read:…" */
@@ -37,7 +37,7 @@ void make_writer(struct fixture *x, int bindings, double rate, double burst);
 void apply(struct fixture *x, const struct gang_effect *e);
 void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name, const char *uid,
                 const char *node);
-/* Of the n-th request of the route; the caller owns it. */
+/* The body of the n-th request of the route; the caller owns it. */
 json_t *body_of(struct fixture *x, const char *route, size_t n);
 char *letters(const char *s);
 

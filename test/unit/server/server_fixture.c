@@ -14,7 +14,7 @@
 #include "k8s/decode/decode.h"
 #include "test/lib/raw_client.h"
 
-/* ---- a cluster that binds what it is told to ---- */
+/* ---- a cluster that sends Bindings on request ---- */
 
 static void fake_apply(struct cluster *c, usec_t now, const struct gang_effect *e)
 {
@@ -43,7 +43,7 @@ static void fake_advance(struct cluster *c, usec_t now)
 
 static usec_t fake_next(const struct cluster *c)
 {
-    const struct fake *f = (const void *)c; /* its first member */
+    const struct fake *f = (const void *)c; /* c is its first member */
     return atomic_load(&f->paused) ? 0 : USEC_NEVER;
 }
 
@@ -74,6 +74,16 @@ static void *run(void *arg)
     return NULL;
 }
 
+/* muster creates PodGroups for pods of the scheduler muster. */
+static const struct workload_rules *creates_podgroups(void)
+{
+    static char muster[] = "muster", home[] = "scheduling.run.ai";
+    static char *schedulers[] = {muster};
+    static const struct workload_rules rules = {
+        .on = true, .schedulers = schedulers, .n_schedulers = 1, .home = home};
+    return &rules;
+}
+
 static int setup_with(void **state, usec_t hold, bool express)
 {
     struct server *s = xcalloc(1, sizeof *s);
@@ -89,7 +99,9 @@ static int setup_with(void **state, usec_t hold, bool express)
     s->loop = loop_new(s->config, &s->metrics, &err);
     assert_non_null(s->loop);
     s->calls = (struct verb_context){s->loop, &s->metrics, NULL};
-    s->ops = (struct ops_context){s->loop, xstrdup("{}")};
+    s->checks = check_reader_new(s->loop, creates_podgroups(), &err);
+    assert_non_null(s->checks);
+    s->ops = (struct ops_context){s->loop, xstrdup("{}"), s->checks};
     const struct http_options verbs = {.listen = "127.0.0.1:0",
                                        .threads = 2,
                                        .connection_limit = 4096,
@@ -103,7 +115,7 @@ static int setup_with(void **state, usec_t hold, bool express)
     const struct http_options ops = {.listen = "127.0.0.1:0",
                                      .threads = 1,
                                      .connection_limit = 2 * OPS_QUERIES,
-                                     .body_limit = 1024,
+                                     .body_limit = OPS_BODY_LIMIT,
                                      .memory = 64 << 20,
                                      .request_timeout = 10 * USEC_PER_SEC,
                                      .routes = ops_routes,
@@ -153,6 +165,7 @@ int teardown(void **state)
     struct server *s = *state;
     stop(s);
     assert_true(atomic_load(&s->fake.closed));
+    check_reader_free(s->checks);
     loop_free(s->loop);
     config_free(s->config);
     free(s->ops.configz);
@@ -162,7 +175,7 @@ int teardown(void **state)
     return 0;
 }
 
-/* ---- what the cluster shows ---- */
+/* ---- events from the cluster ---- */
 
 void post(struct server *s, struct gang_event ev)
 {
@@ -203,11 +216,11 @@ void post_pod(struct server *s, const char *name, const char *group)
     post(s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = pod});
 }
 
-/* Keeps the core thread, and with it the turn, until fake.paused is taken back. */
+/* Keeps the core thread busy, and with it the turn, until fake.paused is cleared. */
 void pause_core_thread(struct server *s)
 {
     atomic_store(&s->fake.paused, true);
-    post_node(s, "other", 1); /* something to wake up for */
+    post_node(s, "other", 1); /* an event that wakes the thread */
     while (!atomic_load(&s->fake.resting))
         usleep(1000);
 }
@@ -223,7 +236,7 @@ void post_group(struct server *s, const char *name, int64_t min_member)
     post(s, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g});
 }
 
-/* A gang "g" of n members that fits on node "n0", plus an ordinary pod "single". */
+/* A gang "g" of n members that fits on node "n0", and an ordinary pod "single". */
 void post_world(struct server *s, int n)
 {
     post_node(s, "n0", n + 8);
@@ -260,7 +273,7 @@ json_t *fetch_json(const char *at, const char *method, const char *path, const c
     assert_int_equal(r.status, status);
     json_t *j = json_loads(buf_str(&r.body), 0, NULL);
     if (!j)
-        fail_msg("no JSON: %s", buf_str(&r.body));
+        fail_msg("not JSON: %s", buf_str(&r.body));
     return j;
 }
 
@@ -273,7 +286,7 @@ bool passes_filter(struct server *s, const char *pod, const char *group)
     return passed;
 }
 
-/* Sends a bind and leaves the connection waiting. */
+/* Sends a bind call and keeps the connection open. */
 int send_bind(struct server *s, const char *pod)
 {
     cleanup_free char *body = bind_body(pod);
@@ -286,7 +299,7 @@ char *bind_error(int fd)
 {
     cleanup_reply struct client_reply r;
     if (!client_read(fd, &r))
-        fail_msg("a held call was not answered");
+        fail_msg("a held call got no answer");
     assert_int_equal(r.status, 200);
     json_t *j = json_loads(buf_str(&r.body), 0, NULL);
     assert_non_null(j);
@@ -295,7 +308,7 @@ char *bind_error(int fd)
     return error;
 }
 
-/* A number of gang ml/g, as the API shows it. */
+/* A number from the API's view of gang ml/g. */
 int gang_number(struct server *s, const char *key)
 {
     cleanup_reply struct client_reply r;
@@ -314,7 +327,7 @@ void wait_for(struct server *s, const char *key, int n)
             return;
         usleep(10000);
     }
-    fail_msg("%s did not become %d but %d", key, n, gang_number(s, key));
+    fail_msg("%s is not %d but %d", key, n, gang_number(s, key));
 }
 
 int ready_status(struct server *s)

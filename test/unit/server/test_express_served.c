@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane and the model check as their users see them: verbs, metrics, the API. */
+/* The express lane and predicate parity as users see them: verbs, metrics, the API. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define EXPRESS_TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_express, teardown)
 
-/* Waits until /metrics has that line. */
+/* Waits until /metrics contains the line. */
 static void wait_metric(struct server *s, const char *line)
 {
     cleanup_free char *whole = xasprintf("\n%s\n", line);
@@ -26,7 +26,7 @@ static void wait_metric(struct server *s, const char *line)
             return;
         usleep(10000);
     }
-    fail_msg("the metrics do not come to say: %s", line);
+    fail_msg("timed out: /metrics has no line %s", line);
 }
 
 /* ---- the lane ---- */
@@ -44,16 +44,16 @@ static void P03_one_bind_call_writes_all_bindings(void **state)
     assert_int_equal(atomic_load(&s->fake.bindings), 3);
     wait_metric(s, "muster_express_bindings_total 2");
 
-    /* kube-scheduler has not heard of it yet, and brings the others. */
+    /* kube-scheduler has not seen the Bindings yet and brings the other members. */
     assert_true(passes_filter(s, "p1", "g"));
     cleanup_free char *again = bind_error(send_bind(s, "p1"));
     assert_string_equal(again, "");
     assert_int_equal(atomic_load(&s->fake.bindings), 3);
 }
 
-/* ---- the model check ---- */
+/* ---- predicate parity ---- */
 
-/* Two nodes, and a gang "g" of nine, which has no room on them; its member p0 is all there is. */
+/* Two nodes, and a gang "g" of nine without room for all. Only its member p0 exists. */
 static void post_waiting(struct server *s)
 {
     post_node(s, "n0", 2);
@@ -65,14 +65,14 @@ static void post_waiting(struct server *s)
     wait_for(s, "members", 1);
 }
 
-/* What is compared has not changed for a second. */
-static void let_it_settle(void)
+/* Waits until the compared objects have been unchanged for a second. */
+static void wait_until_unchanged_for_a_second(void)
 {
     usleep(1100000);
 }
 
-/* A filter call about p0 with a whole list that lacks the node n0. */
-static void offer_the_other(struct server *s)
+/* A filter call for p0 with a complete list that lacks node n0. */
+static void offer_without_n0(struct server *s)
 {
     cleanup_free char *pod = pod_json("p0", "g");
     cleanup_free char *body = xasprintf("{\"Pod\":%s,\"Nodes\":null,\"NodeNames\":[\"n1\"]}", pod);
@@ -91,19 +91,19 @@ static json_t *express_of(struct server *s, const char *path)
 static void differ_twice(struct server *s)
 {
     post_waiting(s);
-    let_it_settle();
-    offer_the_other(s);
-    let_it_settle();
-    offer_the_other(s);
+    wait_until_unchanged_for_a_second();
+    offer_without_n0(s);
+    wait_until_unchanged_for_a_second();
+    offer_without_n0(s);
 }
 
-static void one_list_that_differs_is_no_difference(void **state)
+static void one_list_that_differs_is_not_a_difference(void **state)
 {
     struct server *s = *state;
     post_waiting(s);
-    let_it_settle();
-    offer_the_other(s);
-    offer_the_other(s); /* within the second */
+    wait_until_unchanged_for_a_second();
+    offer_without_n0(s);
+    offer_without_n0(s); /* within a second */
     wait_metric(s, "muster_predicate_checks_total 2");
     wait_metric(s, "muster_predicate_mismatch_total{predicate=\"Unmodelled\"} 0");
     wait_metric(s, "muster_express_lane 1");
@@ -114,12 +114,12 @@ static void one_list_that_differs_is_no_difference(void **state)
     json_decref(express);
 }
 
-static void P03_whole_lists_that_differ_twice_are_counted_and_told(void **state)
+static void P03_complete_lists_that_differ_twice_are_counted_and_reported(void **state)
 {
     struct server *s = *state;
     static const char first[] =
-        "kube-scheduler does not offer node n0 to pod ml/p0, for a reason that muster has no rule "
-        "for";
+        "kube-scheduler does not offer node n0 for pod ml/p0, but no rule of muster excludes the "
+        "node";
     differ_twice(s);
     wait_metric(s, "muster_predicate_mismatch_total{predicate=\"Unmodelled\"} 1");
     wait_metric(s, "muster_predicate_mismatch_total{predicate=\"NodeResourcesFit\"} 0");
@@ -131,7 +131,7 @@ static void P03_whole_lists_that_differ_twice_are_counted_and_told(void **state)
     json_decref(express);
 }
 
-static void P03_after_a_difference_every_member_comes_to_bind(void **state)
+static void P03_after_a_difference_every_member_must_come_to_bind(void **state)
 {
     struct server *s = *state;
     differ_twice(s);
@@ -158,9 +158,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EXPRESS_TEST(P03_one_bind_call_writes_all_bindings),
-        EXPRESS_TEST(one_list_that_differs_is_no_difference),
-        EXPRESS_TEST(P03_whole_lists_that_differ_twice_are_counted_and_told),
-        EXPRESS_TEST(P03_after_a_difference_every_member_comes_to_bind),
+        EXPRESS_TEST(one_list_that_differs_is_not_a_difference),
+        EXPRESS_TEST(P03_complete_lists_that_differ_twice_are_counted_and_reported),
+        EXPRESS_TEST(P03_after_a_difference_every_member_must_come_to_bind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

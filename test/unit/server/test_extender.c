@@ -18,7 +18,7 @@
 #define NODE_A "{\"metadata\": {\"labels\":{\"name\":\"x\"},\"name\":\"a\\u002d1\"}, \"spec\":{}}"
 #define NODE_B "{\"spec\":{\"metadata\":{\"name\":\"no\"}},\"metadata\":{\"name\":\"b\"}}"
 
-/* Request and pod, as a call is read whose pod is not known. */
+/* Parses the request and its pod, as for a pod that muster does not know. */
 static int parse_all(enum extender_verb verb, char *body, size_t len,
                      const struct workload_rules *rules, struct extender_args *args,
                      struct err *err)
@@ -29,7 +29,7 @@ static int parse_all(enum extender_verb verb, char *body, size_t len,
     return extender_decode_pod(args, rules, err);
 }
 
-/* Of a copy, which lives until the next one is made. */
+/* Parses a copy, which stays valid until the next call. */
 static int parse(enum extender_verb verb, const char *body, struct extender_args *args,
                  struct err *err)
 {
@@ -46,12 +46,12 @@ static char *dump(json_t *j)
     return s;
 }
 
-/* The reply must be the JSON that is expected, whatever the order of its keys. */
+/* Compares the reply with the expected JSON, regardless of the order of keys. */
 static void assert_json(const struct buf *out, const char *expected)
 {
     json_t *got = json_loads(buf_str(out), 0, NULL), *want = json_loads(expected, 0, NULL);
     if (!got)
-        fail_msg("no JSON: %s", buf_str(out));
+        fail_msg("not JSON: %s", buf_str(out));
     assert_non_null(want);
     cleanup_free char *g = dump(got), *w = dump(want);
     assert_string_equal(g, w);
@@ -59,7 +59,7 @@ static void assert_json(const struct buf *out, const char *expected)
 
 static const struct {
     const char *body;
-    bool whole; /* Nodes, not NodeNames */
+    bool whole; /* Nodes instead of NodeNames */
 } good_args[] = {
     {"{\"Pod\":" POD ",\"Nodes\":null,\"NodeNames\":[\"a-1\",\"b\"]}", false},
     {"{\"pod\":" POD ",\"nodes\":null,\"nodenames\":[\"a-1\",\"b\"]}", false},
@@ -71,14 +71,14 @@ static const struct {
     {"{\"nodes\":{\"Items\":[ " NODE_A " ,\n" NODE_B " ]},\"pod\":" POD "}", true},
 };
 
-static void filter_takes_both_forms_and_any_case(void **state)
+static void filter_accepts_both_forms_and_any_case_of_keys(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(good_args); i++) {
         struct extender_args a;
         struct err err;
         if (parse(EXTENDER_FILTER, good_args[i].body, &a, &err) < 0)
-            fail_msg("%zu: %s", i, err.text);
+            fail_msg("case %zu: %s", i, err.text);
         assert_string_equal(a.pod->uid, "u-1");
         assert_int_equal(a.n_names, 2);
         assert_string_equal(a.names[0], "a-1");
@@ -121,7 +121,7 @@ static void chosen_nodes_are_echoed_byte_for_byte(void **state)
     extender_args_done(&a);
 }
 
-/* What passes, as numbers of nodes; -1 alone: all. */
+/* The numbers of the nodes that pass; -1 alone: all. */
 static const struct {
     const char *body;
     int passed[3];
@@ -134,13 +134,13 @@ static const struct {
     {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {0}, 1, true},
     {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {1, 0}, 2, false},
     {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {0}, 0, false},
-    /* The reply's beginning would lie on the first node. */
+    /* The start of the reply would overlap the first node. */
     {"{\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]},\"Pod\":" POD "}", {-1}, 0, false},
     {"{\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]},\"Pod\":" POD "}", {1}, 1, true},
     {"{\"Pod\":" POD ",\"NodeNames\":[\"a\",\"b\"]}", {-1}, 0, false},
 };
 
-static void P05_whole_nodes_that_pass_are_not_held_twice(void **state)
+static void P05_complete_nodes_that_pass_are_not_stored_twice(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(whole_replies); i++) {
@@ -149,7 +149,7 @@ static void P05_whole_nodes_that_pass_are_not_held_twice(void **state)
         uint32_t passed[3];
         cleanup_buf struct buf body = BUF_INIT, out = BUF_INIT;
         buf_puts(&body, whole_replies[i].body);
-        while (body.cap - body.len < 256) /* room for the reply's end */
+        while (body.cap - body.len < 256) /* room for the end of the reply */
             buf_putc(&body, ' ');
         assert_int_equal(extender_parse(EXTENDER_FILTER, body.data, body.len, &a, &err), 0);
         for (size_t k = 0; k < whole_replies[i].n; k++)
@@ -221,7 +221,7 @@ static const char *const good_preempt[] = {
     "\"n2\":{\"pods\":[]}}}",
 };
 
-static void preempt_takes_both_forms(void **state)
+static void preempt_accepts_both_forms(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(good_preempt); i++) {
@@ -229,9 +229,13 @@ static void preempt_takes_both_forms(void **state)
         struct err err;
         cleanup_buf struct buf out = BUF_INIT;
         if (parse(EXTENDER_PREEMPT, good_preempt[i], &a, &err) < 0)
-            fail_msg("%zu: %s", i, err.text);
+            fail_msg("case %zu: %s", i, err.text);
         assert_int_equal(a.n_names, 2);
         assert_string_equal(a.names[1], "n2");
+        assert_int_equal(a.victim_uids[0].n, 2);
+        assert_string_equal(a.victim_uids[0].uids[0], "v1");
+        assert_string_equal(a.victim_uids[0].uids[1], "v2");
+        assert_int_equal(a.victim_uids[1].n, 0);
         extender_write_preempt(&a, (const uint32_t[]){0}, 1, &out);
         assert_json(&out, "{\"NodeNameToMetaVictims\":{\"n1\":{\"Pods\":[{\"UID\":\"v1\"},"
                           "{\"UID\":\"v2\"}],\"NumPDBViolations\":3}}}");
@@ -245,7 +249,7 @@ static void preempt_takes_both_forms(void **state)
 #define BIND_BODY                                                                                  \
     "{\"PodName\":\"p\",\"PodNamespace\":\"ml\",\"PodUID\":\"u-1\",\"Node\":\"n\\u002f1\"}"
 
-static void bind_takes_any_case(void **state)
+static void bind_accepts_any_case_of_keys(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
@@ -271,8 +275,8 @@ static const struct {
     enum extender_verb verb;
     const char *body, *error;
 } broken[] = {
-    {EXTENDER_FILTER, "", "the input ends where a value should be, at byte 0"},
-    {EXTENDER_FILTER, "[]", "an object should be here, at byte 0"},
+    {EXTENDER_FILTER, "", "expected a value, but the input ends, at byte 0"},
+    {EXTENDER_FILTER, "[]", "expected an object, at byte 0"},
     {EXTENDER_FILTER, "{}", "neither NodeNames nor Nodes is given"},
     {EXTENDER_FILTER, "{\"Pod\":" POD "}", "neither NodeNames nor Nodes is given"},
     {EXTENDER_FILTER, "{\"Pod\":" POD ",\"Nodes\":null,\"NodeNames\":null}",
@@ -280,42 +284,39 @@ static const struct {
     {EXTENDER_FILTER, "{\"NodeNames\":[\"a\"]}", "Pod is missing"},
     {EXTENDER_FILTER, "{\"Pod\":null,\"NodeNames\":[\"a\"]}", "Pod is missing"},
     {EXTENDER_FILTER, "{\"Pod\":\"text\",\"NodeNames\":[\"a\"]}", "Pod: "},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\",1]}",
-     "a string should be here, at byte"},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"\"]}", "an empty node name"},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":\"a\"}", "an array should be here"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\",1]}", "expected a string, at byte"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"\"]}", "empty node name"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":\"a\"}", "expected an array"},
     {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\"],\"nodenames\":[\"b\"]}",
-     "this key is there twice"},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"pod\":" POD ",\"NodeNames\":[\"a\"]}",
-     "this key is there twice"},
+     "duplicate key"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"pod\":" POD ",\"NodeNames\":[\"a\"]}", "duplicate key"},
     {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\"],\"Nodes\":{\"items\":[]}}",
      "both NodeNames and Nodes are given"},
     {EXTENDER_FILTER, "{\"Pod\":" POD ",\"Nodes\":{\"items\":[{\"metadata\":{}}]}}",
      "the node that ends here has no metadata.name"},
     {EXTENDER_FILTER, "{\"Pod\":" POD ",\"Nodes\":{\"items\":[{\"metadata\":{\"name\":7}}]}}",
      "the node that ends here has no metadata.name"},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"Nodes\":{\"items\":[null]}}", "an object should be here"},
-    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\"]} x",
-     "something stands behind the end"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"Nodes\":{\"items\":[null]}}", "expected an object"},
+    {EXTENDER_FILTER, "{\"Pod\":" POD ",\"NodeNames\":[\"a\"]} x", "unexpected data after the end"},
     {EXTENDER_PREEMPT, "{\"Pod\":" POD "}",
      "neither NodeNameToVictims nor NodeNameToMetaVictims is given"},
     {EXTENDER_PREEMPT, "{\"Pod\":" POD ",\"NodeNameToMetaVictims\":{\"n\":{\"Pods\":[{}]}}}",
      "the victim that ends here has no UID"},
     {EXTENDER_PREEMPT, "{\"Pod\":" POD ",\"NodeNameToMetaVictims\":{\"n\":null}}",
-     "an object should be here"},
+     "expected an object"},
     {EXTENDER_PREEMPT,
      "{\"Pod\":" POD ",\"NodeNameToMetaVictims\":{\"n\":{\"NumPDBViolations\":1.5}}}",
-     "a whole number"},
+     "expected an integer"},
     {EXTENDER_PREEMPT, "{\"NodeNameToMetaVictims\":{}}", "Pod is missing"},
     {EXTENDER_BIND, "{\"PodName\":\"p\",\"PodNamespace\":\"ml\",\"PodUID\":\"u\"}",
      "ExtenderBindingArgs: Node is missing"},
     {EXTENDER_BIND, "{\"PodName\":\"\",\"PodNamespace\":\"ml\",\"PodUID\":\"u\",\"Node\":\"n\"}",
      "ExtenderBindingArgs: PodName is missing"},
-    {EXTENDER_BIND, "{\"PodName\":1}", "a string should be here, at byte 11"},
-    {EXTENDER_BIND, "{\"Node\":\"a\",\"node\":\"b\"}", "this key is there twice"},
+    {EXTENDER_BIND, "{\"PodName\":1}", "expected a string, at byte 11"},
+    {EXTENDER_BIND, "{\"Node\":\"a\",\"node\":\"b\"}", "duplicate key"},
 };
 
-static void broken_input_is_told_with_its_place(void **state)
+static void errors_about_invalid_input_name_the_position(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
@@ -323,12 +324,12 @@ static void broken_input_is_told_with_its_place(void **state)
         struct err err = {0};
         assert_int_equal(parse(broken[i].verb, broken[i].body, &a, &err), -1);
         if (!strstr(err.text, broken[i].error))
-            fail_msg("%zu: %s instead of %s", i, err.text, broken[i].error);
+            fail_msg("case %zu: got %s, want %s", i, err.text, broken[i].error);
         extender_args_done(&a);
     }
 }
 
-static void failures_answer_as_kube_scheduler_wants(void **state)
+static void errors_are_answered_in_kube_schedulers_form(void **state)
 {
     (void)state;
     static const struct {
@@ -350,7 +351,7 @@ static void failures_answer_as_kube_scheduler_wants(void **state)
     }
 }
 
-/* Copies of exactly the length, so that a sanitizer sees the first byte too many. */
+/* Copies of the exact length, so that a sanitizer reports the first byte beyond the end. */
 static void truncation_at_every_byte_is_an_error(void **state)
 {
     (void)state;
@@ -375,7 +376,7 @@ static void truncation_at_every_byte_is_an_error(void **state)
     }
 }
 
-static void every_changed_byte_is_survived(void **state)
+static void a_changed_byte_anywhere_does_no_harm(void **state)
 {
     (void)state;
     static const char bytes[] = {'\0', '"', '{', '}', '[', ']', ',', '\\', '1', (char)0xc3};
@@ -405,8 +406,8 @@ static void every_changed_byte_is_survived(void **state)
     }
 }
 
-/* A pod that filter sees before the watch does must not pass for an ordinary one. */
-static void W01_a_pod_whose_group_is_to_be_made_says_so(void **state)
+/* A pod that filter sees before the watch does must not count as an ordinary pod. */
+static void W01_a_pod_that_needs_a_podgroup_waits_for_it(void **state)
 {
     (void)state;
     struct config *config = config_defaults();
@@ -435,7 +436,7 @@ static void W01_a_pod_whose_group_is_to_be_made_says_so(void **state)
     config_free(config);
 }
 
-/* The settings as the rules understand them. */
+/* The settings become the rules of workload/. */
 static void settings_become_rules(void **state)
 {
     (void)state;
@@ -462,19 +463,19 @@ static void settings_become_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(W01_a_pod_whose_group_is_to_be_made_says_so),
+        cmocka_unit_test(W01_a_pod_that_needs_a_podgroup_waits_for_it),
         cmocka_unit_test(settings_become_rules),
-        cmocka_unit_test(filter_takes_both_forms_and_any_case),
+        cmocka_unit_test(filter_accepts_both_forms_and_any_case_of_keys),
         cmocka_unit_test(chosen_nodes_are_echoed_byte_for_byte),
-        cmocka_unit_test(P05_whole_nodes_that_pass_are_not_held_twice),
+        cmocka_unit_test(P05_complete_nodes_that_pass_are_not_stored_twice),
         cmocka_unit_test(filter_replies_with_names),
         cmocka_unit_test(prioritize_replies_with_hosts),
-        cmocka_unit_test(preempt_takes_both_forms),
-        cmocka_unit_test(bind_takes_any_case),
-        cmocka_unit_test(broken_input_is_told_with_its_place),
-        cmocka_unit_test(failures_answer_as_kube_scheduler_wants),
+        cmocka_unit_test(preempt_accepts_both_forms),
+        cmocka_unit_test(bind_accepts_any_case_of_keys),
+        cmocka_unit_test(errors_about_invalid_input_name_the_position),
+        cmocka_unit_test(errors_are_answered_in_kube_schedulers_form),
         cmocka_unit_test(truncation_at_every_byte_is_an_error),
-        cmocka_unit_test(every_changed_byte_is_survived),
+        cmocka_unit_test(a_changed_byte_anywhere_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

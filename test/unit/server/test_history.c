@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is remembered of what was decided, and the lines in the log.
+ * The history of decisions, and its lines in the log.
  */
 #include "server/views/history.h"
 
@@ -18,7 +18,7 @@
 #include "test/lib/test_config.h"
 #include "test/unit/config/temp_file.h"
 
-static struct gang_core *core; /* empty: no pod is of a gang */
+static struct gang_core *core; /* empty: no pod belongs to a gang */
 
 static int setup(void **state)
 {
@@ -93,10 +93,10 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
     } expected[] = {
         {NULL, "Assembling", "1 of 4 members exist"},
         {"Assembling", "Waiting", "room for 3"},
-        {"Waiting", "Planned", "4 members needed, 5 exist: places are reserved"},
-        {"Planned", "Committing", "the bindings of all 4 needed members are sent"},
+        {"Waiting", "Planned", "4 members needed, 5 exist: slots are reserved"},
+        {"Planned", "Committing", "muster sends the Bindings of all 4 needed members"},
         {"Committing", "Scheduled", "3 of 5 members are bound, 4 needed"},
-        {"Scheduled", "Done", "all members have finished, 2 of them well"},
+        {"Scheduled", "Done", "all members have finished, 2 of them successfully"},
     };
     json_t *j = show(h, NULL, NULL, 100);
     assert_int_equal(json_array_size(j), ARRAY_SIZE(expected));
@@ -119,7 +119,7 @@ static void events_evictions_and_deletions_are_kept(void **state)
         {.kind = GANG_EVENT}, {.kind = GANG_EVENT}, {.kind = GANG_EVICT}, {.kind = GANG_NOMINATE}};
     e[0].event.kind = "PodGroup";
     e[0].event.api_group = "x.io";
-    e[1].event.kind = "Pod"; /* repeats what is said of its gang */
+    e[1].event.kind = "Pod"; /* repeats the event of its gang */
     for (int i = 0; i < 2; i++) {
         e[i].event.ns = "ml";
         e[i].event.name = "a";
@@ -135,7 +135,7 @@ static void events_evictions_and_deletions_are_kept(void **state)
     char ns[] = "ml", name[] = "a", group[] = "x.io", other[] = "b";
     const struct gang_event gone[] = {
         {.kind = GANG_EV_GROUP_GONE, .gone = {group, ns, name}},
-        {.kind = GANG_EV_GROUP_GONE, .gone = {group, ns, other}}, /* nothing was ever said of it */
+        {.kind = GANG_EV_GROUP_GONE, .gone = {group, ns, other}}, /* it has no history */
         {.kind = GANG_EV_POD_GONE, .gone = {NULL, ns, name}},
     };
     history_events(h, 3, gone, ARRAY_SIZE(gone));
@@ -148,14 +148,14 @@ static void events_evictions_and_deletions_are_kept(void **state)
     assert_string_equal(text_at(j, 2, "pod"), "ml/a-0");
     assert_string_equal(text_at(j, 3, "kind"), "deleted");
     json_decref(j);
-    /* Made anew it is new. */
+    /* A recreated PodGroup has a new history. */
     status(h, 4, "a", GANG_WAITING, "x");
     j = show(h, NULL, NULL, 1);
     assert_null(text_at(j, 0, "from"));
     json_decref(j);
 }
 
-static void the_ring_keeps_the_last_and_shows_what_is_asked_for(void **state)
+static void the_history_keeps_the_last_entries_and_shows_those_requested(void **state)
 {
     struct history *h = *state;
     char name[16];
@@ -189,7 +189,7 @@ static void the_ring_keeps_the_last_and_shows_what_is_asked_for(void **state)
 
 static int saved_stderr;
 
-static char *catch_log(void)
+static char *begin_capture(void)
 {
     char *path = file_make("");
     fflush(stderr);
@@ -199,7 +199,7 @@ static char *catch_log(void)
     return path;
 }
 
-static char *caught(const char *path)
+static char *captured(const char *path)
 {
     struct buf b = BUF_INIT;
     char chunk[4096];
@@ -222,11 +222,11 @@ static int count(const char *text, const char *what)
     return n;
 }
 
-static void each_change_is_a_line_in_the_log_at_a_bounded_rate(void **state)
+static void each_change_is_logged_at_a_bounded_rate(void **state)
 {
     struct history *h = *state;
     char name[16];
-    cleanup_file char *path = catch_log();
+    cleanup_file char *path = begin_capture();
     status(h, 10 * USEC_PER_SEC, "a", GANG_WAITING, "no \"room\"");
     status(h, 10 * USEC_PER_SEC, "a", GANG_PLANNED, "");
     for (int i = 0; i < 1000; i++) {
@@ -234,16 +234,16 @@ static void each_change_is_a_line_in_the_log_at_a_bounded_rate(void **state)
         status(h, 10 * USEC_PER_SEC, name, GANG_WAITING, "");
     }
     status(h, 11 * USEC_PER_SEC, "a", GANG_SCHEDULED, "");
-    cleanup_free char *log = caught(path);
-    assert_non_null(strstr(log, " gang state gang=\"ml/a\" from=\"\" to=\"Waiting\" "
+    cleanup_free char *log = captured(path);
+    assert_non_null(strstr(log, " Gang state changed gang=\"ml/a\" from=\"\" to=\"Waiting\" "
                                 "reason=\"NotEnoughResources\" text=\"no \\\"room\\\"\"\n"));
     assert_non_null(strstr(log, "gang=\"ml/a\" from=\"Waiting\" to=\"Planned\""));
     assert_non_null(strstr(log, "gang=\"ml/a\" from=\"Planned\" to=\"Scheduled\""));
-    assert_int_equal(count(log, " gang state "), HISTORY_LOG_RATE + 1);
-    assert_non_null(strstr(log, "not logged: too many at once changes=\"952\"\n"));
+    assert_int_equal(count(log, " Gang state changed "), HISTORY_LOG_RATE + 1);
+    assert_non_null(strstr(log, "because there were too many lines=\"952\"\n"));
 }
 
-static void T16_the_history_of_one_namespace_pushes_out_no_others(void **state)
+static void T16_the_history_of_one_namespace_does_not_replace_that_of_others(void **state)
 {
     struct history *h = *state;
     status_of(h, 1, "quiet", "g", GANG_WAITING, "why");
@@ -266,12 +266,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(changes_of_state_are_kept_and_repetitions_are_not, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(events_evictions_and_deletions_are_kept, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_ring_keeps_the_last_and_shows_what_is_asked_for, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(T16_the_history_of_one_namespace_pushes_out_no_others,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(each_change_is_a_line_in_the_log_at_a_bounded_rate, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            the_history_keeps_the_last_entries_and_shows_those_requested, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            T16_the_history_of_one_namespace_does_not_replace_that_of_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_change_is_logged_at_a_bounded_rate, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The listener alone, over real sockets: routes, limits, deadlines, deferred replies, the end.
+ * The listener alone, on real sockets: routes, limits, deadlines, deferred replies, closing.
  */
 #include "server/http/http.h"
 
@@ -22,7 +22,7 @@
 #define BODY_LIMIT      (64 * 1024)
 #define REQUEST_TIMEOUT (USEC_PER_SEC)
 
-/* What the handlers share with the test. */
+/* Shared by the handlers and the test. */
 struct context {
     struct http *http;
     struct mailbox *box; /* deferred requests */
@@ -47,7 +47,7 @@ static void echo(void *arg, struct http_request *r)
     http_answer(r, 200, "text/plain");
 }
 
-/* What was the body is the reply, as that of a filter call with whole nodes. */
+/* The body becomes the reply, as in a filter call with complete nodes. */
 static void in_place(void *arg, struct http_request *r)
 {
     (void)arg;
@@ -62,7 +62,7 @@ static void free_deferred(void *user)
     free(d);
 }
 
-static void later(void *arg, struct http_request *r)
+static void defer(void *arg, struct http_request *r)
 {
     struct context *c = arg;
     struct deferred *d = xcalloc(1, sizeof *d);
@@ -88,7 +88,7 @@ static void refused(void *arg, const struct http_route *route, int status)
 
 static const struct http_route routes[] = {
     {"/echo", "POST", echo, 0},   {"/get", "GET", echo, 0},       {"/below/", "GET", echo, 0},
-    {"/later", "POST", later, 0}, {"/same", "POST", in_place, 0},
+    {"/defer", "POST", defer, 0}, {"/same", "POST", in_place, 0},
 };
 
 static void *sweep(void *arg)
@@ -111,6 +111,7 @@ static int setup(void **state)
         .connection_limit = 2048,
         .body_limit = BODY_LIMIT,
         .memory = 2 * BODY_LIMIT,
+        .setting = "maxBodyMiB",
         .request_timeout = REQUEST_TIMEOUT,
         .routes = routes,
         .n_routes = ARRAY_SIZE(routes),
@@ -157,7 +158,7 @@ static struct deferred **collect(struct context *c, size_t n)
             list[have++] = CONTAINER_OF(m, struct deferred, mail);
         }
         if (usec_now() > until)
-            fail_msg("%zu of %zu requests arrived", have, n);
+            fail_msg("only %zu of %zu requests arrived", have, n);
         usleep(1000);
     }
     return list;
@@ -172,7 +173,7 @@ static void answer(struct deferred *d, const char *text)
 
 /* ---- routes ---- */
 
-static void paths_and_methods(void **state)
+static void each_path_has_its_methods(void **state)
 {
     struct context *c = *state;
     static const struct {
@@ -186,12 +187,12 @@ static void paths_and_methods(void **state)
         {"GET", "/below/x/y", NULL, 200, "0 - "},
         {"GET", "/below/", NULL, 404, "GET /below/"},
         {"GET", "/", NULL, 404, "POST /echo"},
-        {"POST", "/echo/", "abc", 404, "no such path"},
-        {"POST", "/Echo", "abc", 404, "no such path"},
-        {"GET", "/echo", NULL, 405, "this path takes POST"},
-        {"PUT", "/echo", "abc", 405, "this path takes POST"},
-        {"DELETE", "/get", NULL, 405, "this path takes GET"},
-        {"POST", "/get", "abc", 405, "this path takes GET"},
+        {"POST", "/echo/", "abc", 404, "unknown path"},
+        {"POST", "/Echo", "abc", 404, "unknown path"},
+        {"GET", "/echo", NULL, 405, "method not allowed: use POST"},
+        {"PUT", "/echo", "abc", 405, "method not allowed: use POST"},
+        {"DELETE", "/get", NULL, 405, "method not allowed: use GET"},
+        {"POST", "/get", "abc", 405, "method not allowed: use GET"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_reply struct client_reply r;
@@ -200,9 +201,10 @@ static void paths_and_methods(void **state)
         if (!strstr(buf_str(&r.body), cases[i].words))
             fail_msg("%s %s: %s", cases[i].method, cases[i].path, buf_str(&r.body));
         if (r.status == 405)
-            assert_non_null(strstr(buf_str(&r.head), str_eq(cases[i].words, "this path takes GET")
-                                                         ? "Allow: GET, HEAD\r\n"
-                                                         : "Allow: POST\r\n"));
+            assert_non_null(
+                strstr(buf_str(&r.head), str_eq(cases[i].words, "method not allowed: use GET")
+                                             ? "Allow: GET, HEAD\r\n"
+                                             : "Allow: POST\r\n"));
     }
     assert_int_equal(atomic_load(&c->refused), 4);
 }
@@ -213,7 +215,7 @@ static void a_connection_serves_many_requests(void **state)
     int fd = client_connect(address(c));
     for (int i = 0; i < 50; i++) {
         cleanup_reply struct client_reply r;
-        /* Wrong ones in between do not cost the connection. */
+        /* An invalid request in between does not close the connection. */
         client_request(fd, "POST", i % 5 == 4 ? "/none" : "/echo", "abc");
         assert_true(client_read(fd, &r));
         assert_int_equal(r.status, i % 5 == 4 ? 404 : 200);
@@ -248,7 +250,7 @@ static char *filler(size_t n)
     return s;
 }
 
-static void a_body_may_be_as_large_as_the_limit(void **state)
+static void a_body_of_the_maximum_size_is_accepted(void **state)
 {
     struct context *c = *state;
     cleanup_free char *body = filler(BODY_LIMIT);
@@ -265,8 +267,10 @@ static void a_larger_body_is_refused_with_413(void **state)
     cleanup_reply struct client_reply r;
     client_ask(address(c), "POST", "/echo", body, &r);
     assert_int_equal(r.status, 413);
-    assert_non_null(strstr(buf_str(&r.body), "maxBodyMiB"));
-    /* A declared gigabyte is refused without being sent. */
+    assert_string_equal(
+        buf_str(&r.body),
+        "the body is larger than 65536 bytes, the limit of this port: raise maxBodyMiB\n");
+    /* A request that announces a gigabyte is refused before its body is sent. */
     int fd = client_connect(address(c));
     const char *head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n"
                        "Expect: 100-continue\r\n\r\n";
@@ -293,7 +297,7 @@ static void send_chunked(int fd, size_t total)
     client_send(fd, b.data, b.len);
 }
 
-static void without_content_length_the_limit_holds_as_well(void **state)
+static void the_limit_also_applies_without_content_length(void **state)
 {
     struct context *c = *state;
     static const struct {
@@ -310,9 +314,9 @@ static void without_content_length_the_limit_holds_as_well(void **state)
     close(fd);
 }
 
-/* The status of a call whose body is as large as may be, while others have sent all of theirs but
- * the last byte. */
-static int status_beside(struct context *c, int others)
+/* The status of a call with the largest allowed body, while others have sent all but the last byte
+ * of such a body. */
+static int status_of_full_body_beside(struct context *c, int others)
 {
     cleanup_free char *body = filler(BODY_LIMIT);
     cleanup_buf struct buf head = BUF_INIT;
@@ -329,7 +333,9 @@ static int status_beside(struct context *c, int others)
     cleanup_reply struct client_reply r;
     client_ask(address(c), "POST", "/echo", body, &r);
     if (r.status == 503)
-        assert_non_null(strstr(buf_str(&r.body), "maxBodyMiB"));
+        assert_string_equal(buf_str(&r.body),
+                            "all current requests and replies together exceed 131072 bytes, the "
+                            "limit of this port: try again, or raise maxBodyMiB\n");
     for (int i = 0; i < others; i++)
         close(fds[i]);
     for (int i = 0; i < 1000 && c->http->body_bytes > 0; i++)
@@ -341,9 +347,9 @@ static int status_beside(struct context *c, int others)
 static void P05_all_bodies_together_are_bounded(void **state)
 {
     struct context *c = *state;
-    assert_int_equal(status_beside(c, 1), 200);
-    assert_int_equal(status_beside(c, 2), 503);
-    assert_int_equal(status_beside(c, 1), 200);
+    assert_int_equal(status_of_full_body_beside(c, 1), 200);
+    assert_int_equal(status_of_full_body_beside(c, 2), 503);
+    assert_int_equal(status_of_full_body_beside(c, 1), 200);
 }
 
 static void each_request_has_a_body_and_a_reply_of_its_own(void **state)
@@ -363,7 +369,7 @@ static void each_request_has_a_body_and_a_reply_of_its_own(void **state)
     close(fd);
 }
 
-static void two_lengths_are_refused(void **state)
+static void two_content_lengths_are_refused(void **state)
 {
     struct context *c = *state;
     int fd = client_connect(address(c));
@@ -376,7 +382,7 @@ static void two_lengths_are_refused(void **state)
     close(fd);
 }
 
-static void what_is_no_http_gets_no_service(void **state)
+static void bytes_that_are_not_http_are_refused(void **state)
 {
     struct context *c = *state;
     static const char *const texts[] = {
@@ -403,7 +409,7 @@ static void what_is_no_http_gets_no_service(void **state)
 
 /* ---- deadlines ---- */
 
-/* Sends a byte every 20 ms, so that inactivity alone would never cut it. */
+/* Sends a byte every 20 ms, so the connection is never idle for long. */
 static usec_t drip(int fd, const char *text)
 {
     usec_t from = usec_now();
@@ -416,7 +422,7 @@ static usec_t drip(int fd, const char *text)
     }
 }
 
-static void a_slow_sender_of_headers_is_cut(void **state)
+static void a_connection_with_slow_headers_is_closed(void **state)
 {
     struct context *c = *state;
     int fd = client_connect(address(c));
@@ -426,7 +432,7 @@ static void a_slow_sender_of_headers_is_cut(void **state)
     close(fd);
 }
 
-static void a_slow_sender_of_a_body_is_cut(void **state)
+static void a_connection_with_a_slow_body_is_closed(void **state)
 {
     struct context *c = *state;
     int fd = client_connect(address(c));
@@ -440,7 +446,7 @@ static void a_slow_sender_of_a_body_is_cut(void **state)
     assert_int_equal(stats.cut, 1);
 }
 
-static void a_silent_connection_is_cut(void **state)
+static void a_silent_connection_is_closed(void **state)
 {
     struct context *c = *state;
     int fd = client_connect(address(c));
@@ -470,7 +476,7 @@ static void a_thousand_deferred_replies_do_not_block_others(void **state)
     cleanup_free int *fds = xcalloc(N, sizeof *fds);
     for (int i = 0; i < N; i++) {
         fds[i] = client_connect(address(c));
-        client_request(fds[i], "POST", "/later", "x");
+        client_request(fds[i], "POST", "/defer", "x");
     }
     cleanup_free struct deferred **held = collect(c, N);
     assert_int_equal(http_deferred(c->http), N);
@@ -493,8 +499,8 @@ static void a_deferred_request_outlives_its_deadline_and_its_peer(void **state)
 {
     struct context *c = *state;
     int stays = client_connect(address(c)), leaves = client_connect(address(c));
-    client_request(stays, "POST", "/later", "x");
-    client_request(leaves, "POST", "/later", "x");
+    client_request(stays, "POST", "/defer", "x");
+    client_request(leaves, "POST", "/defer", "x");
     cleanup_free struct deferred **held = collect(c, 2);
     close(leaves);
     assert_false(client_closed(stays, 3 * REQUEST_TIMEOUT / 2));
@@ -510,29 +516,30 @@ static void a_deferred_request_outlives_its_deadline_and_its_peer(void **state)
     close(stays);
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
-static void the_end_is_orderly(void **state)
+static void close_sends_open_replies_and_returns_in_time(void **state)
 {
     struct context *c = *state;
     int held_fd = client_connect(address(c)), open_fd = client_connect(address(c));
-    client_request(held_fd, "POST", "/later", "x");
+    client_request(held_fd, "POST", "/defer", "x");
     cleanup_reply struct client_reply first;
     client_request(open_fd, "POST", "/echo", "x");
     assert_true(client_read(open_fd, &first));
     cleanup_free struct deferred **held = collect(c, 1);
     http_refuse_deferring(c->http);
     int new_fd = client_connect(address(c));
-    for (int i = 0; i < 2; i++) { /* nobody waits for an answer that does not come */
+    for (int i = 0; i < 2;
+         i++) { /* new requests are refused, since their answers would come too late */
         cleanup_reply struct client_reply late;
-        client_request(i ? new_fd : open_fd, "POST", "/later", "x");
+        client_request(i ? new_fd : open_fd, "POST", "/defer", "x");
         assert_true(client_read(i ? new_fd : open_fd, &late));
         assert_int_equal(late.status, 503);
     }
     assert_int_equal(http_deferred(c->http), 1);
     answer(held[0], "the last word");
     assert_int_equal(http_deferred(c->http), 0);
-    /* teardown closes at once: the reply must have left by then */
+    /* teardown closes at once, so the reply must have been sent by then */
     atomic_store(&c->sweeping, false);
     pthread_join(c->sweeper, NULL);
     c->http = http_close(c->http, usec_now() + 10 * USEC_PER_SEC);
@@ -553,19 +560,19 @@ static int teardown_closed(void **state)
     return 0;
 }
 
-static void a_busy_port_is_named(void **state)
+static void a_port_in_use_is_named(void **state)
 {
     struct context *c = *state;
     struct err err;
     const struct http_options o = {.listen = address(c), .threads = 1, .connection_limit = 10};
     assert_null(http_open(&o, &err));
-    cleanup_free char *want = xasprintf("listen on %s: Address already in use", address(c));
+    cleanup_free char *want = xasprintf("cannot listen on %s: Address already in use", address(c));
     assert_string_equal(err.text, want);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* ---- who keeps others out ---- */
+/* ---- clients that would block others ---- */
 
 static struct http *small_listener(struct context *c, unsigned connections, size_t memory)
 {
@@ -586,14 +593,39 @@ static struct http *small_listener(struct context *c, unsigned connections, size
     return h;
 }
 
-/* Nobody sweeps here: a core that is stuck would not either. */
-static void T10_clients_that_keep_connections_keep_nobody_out(void **state)
+/* Such as the ops port: no setting changes its limits. */
+static void a_fixed_limit_names_no_setting(void **state)
+{
+    struct context *c = *state;
+    struct http *h = small_listener(c, 16, BODY_LIMIT / 2);
+    static const struct {
+        size_t body;
+        int status;
+        const char *text;
+    } cases[] = {
+        {BODY_LIMIT + 1, 413, "the body is larger than 65536 bytes, the limit of this port\n"},
+        {BODY_LIMIT, 503,
+         "all current requests and replies together exceed 32768 bytes, the limit of this port: "
+         "try again\n"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_free char *body = filler(cases[i].body);
+        cleanup_reply struct client_reply r;
+        client_ask(http_address(h), "POST", "/echo", body, &r);
+        assert_int_equal(r.status, cases[i].status);
+        assert_string_equal(buf_str(&r.body), cases[i].text);
+    }
+    http_close(h, usec_now() + USEC_PER_SEC);
+}
+
+/* No thread sweeps here, as when the core is stuck. */
+static void T10_clients_that_keep_connections_open_do_not_block_others(void **state)
 {
     static const char *const starts[] = {
-        "",                                                             /* says nothing */
+        "",                                                             /* sends nothing */
         "GET /get HTTP/1.1\r\nHost: x\r\n",                             /* headers without an end */
         "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx", /* body */
-        "GET /get HTTP/1.1\r\nHost: x\r\n\r\n",                         /* stays after its reply */
+        "GET /get HTTP/1.1\r\nHost: x\r\n\r\n", /* stays open after its reply */
     };
     enum { LIMIT = 16, CLIENTS = 200 };
     struct http *h = small_listener(*state, LIMIT, 2 * BODY_LIMIT);
@@ -618,13 +650,13 @@ static void T10_clients_that_keep_connections_keep_nobody_out(void **state)
     http_close(h, usec_now() + USEC_PER_SEC);
 }
 
-static void T10_a_request_that_is_being_answered_is_never_cut_for_others(void **state)
+static void T10_a_connection_with_a_request_being_answered_is_never_closed_for_others(void **state)
 {
     struct context *c = *state;
     enum { LIMIT = 4, CLIENTS = 50 };
     struct http *h = small_listener(c, LIMIT, 2 * BODY_LIMIT);
     int held = client_connect(http_address(h)), fds[CLIENTS];
-    client_request(held, "POST", "/later", "");
+    client_request(held, "POST", "/defer", "");
     struct deferred **list = collect(c, 1);
     for (int i = 0; i < CLIENTS; i++)
         fds[i] = client_connect(http_address(h));
@@ -643,8 +675,9 @@ static void T10_a_request_that_is_being_answered_is_never_cut_for_others(void **
     http_close(h, usec_now() + USEC_PER_SEC);
 }
 
-/* Their replies are kept, and count: bodies that come then are refused. */
-static void T10_who_does_not_read_replies_is_counted(void **state)
+/* Unread replies count against the memory of the listener. When it is full, new bodies are refused.
+ */
+static void T10_replies_that_clients_do_not_read_count_as_memory_in_use(void **state)
 {
     struct context *c = *state;
     enum { READERS = 8, REPLY = 8 << 20 };
@@ -652,7 +685,7 @@ static void T10_who_does_not_read_replies_is_counted(void **state)
     int fds[READERS];
     for (int i = 0; i < READERS; i++) {
         fds[i] = client_connect(http_address(h));
-        client_request(fds[i], "POST", "/later", "");
+        client_request(fds[i], "POST", "/defer", "");
     }
     struct deferred **list = collect(c, READERS);
     cleanup_free char *large = xcalloc(1, REPLY);
@@ -687,27 +720,29 @@ static void T10_who_does_not_read_replies_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(paths_and_methods),
+        TEST(each_path_has_its_methods),
         TEST(a_connection_serves_many_requests),
         TEST(head_is_get_without_a_body),
-        TEST(a_body_may_be_as_large_as_the_limit),
+        TEST(a_body_of_the_maximum_size_is_accepted),
         TEST(a_larger_body_is_refused_with_413),
-        TEST(without_content_length_the_limit_holds_as_well),
+        TEST(a_fixed_limit_names_no_setting),
+        TEST(the_limit_also_applies_without_content_length),
         TEST(P05_all_bodies_together_are_bounded),
         TEST(each_request_has_a_body_and_a_reply_of_its_own),
-        TEST(two_lengths_are_refused),
-        TEST(what_is_no_http_gets_no_service),
-        TEST(a_slow_sender_of_headers_is_cut),
-        TEST(a_slow_sender_of_a_body_is_cut),
-        TEST(a_silent_connection_is_cut),
+        TEST(two_content_lengths_are_refused),
+        TEST(bytes_that_are_not_http_are_refused),
+        TEST(a_connection_with_slow_headers_is_closed),
+        TEST(a_connection_with_a_slow_body_is_closed),
+        TEST(a_silent_connection_is_closed),
         TEST(an_idle_connection_is_kept),
         TEST(a_thousand_deferred_replies_do_not_block_others),
         TEST(a_deferred_request_outlives_its_deadline_and_its_peer),
-        cmocka_unit_test_setup_teardown(the_end_is_orderly, setup, teardown_closed),
-        TEST(a_busy_port_is_named),
-        TEST(T10_clients_that_keep_connections_keep_nobody_out),
-        TEST(T10_a_request_that_is_being_answered_is_never_cut_for_others),
-        TEST(T10_who_does_not_read_replies_is_counted),
+        cmocka_unit_test_setup_teardown(close_sends_open_replies_and_returns_in_time, setup,
+                                        teardown_closed),
+        TEST(a_port_in_use_is_named),
+        TEST(T10_clients_that_keep_connections_open_do_not_block_others),
+        TEST(T10_a_connection_with_a_request_being_answered_is_never_closed_for_others),
+        TEST(T10_replies_that_clients_do_not_read_count_as_memory_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the core finds wrong with itself: a metric, and one line in the log. */
+/* Violations that the core finds in itself: a metric, and one line in the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static struct gang_core *with_a_gang(void)
     return core;
 }
 
-/* A wrong state that the step does not mend. */
+/* An inconsistent state that the step does not correct. */
 static void spoil(struct gang_core *core)
 {
     struct gang *gang = CONTAINER_OF(core->gangs.next, struct gang, in_core);
@@ -45,16 +45,16 @@ static void spoil(struct gang_core *core)
     a_step(core, (struct gang_event){.kind = GANG_EV_TICK});
 }
 
-static void metrics_say(const struct gang_core *core, const char *line)
+static void assert_metric(const struct gang_core *core, const char *line)
 {
     static struct metrics m;
     cleanup_buf struct buf text = BUF_INIT;
     metrics_write(&m, core, NULL, NULL, NULL, &text);
     if (!strstr(buf_str(&text), line))
-        fail_msg("the metrics do not say: %s", line);
+        fail_msg("the metrics have no line: %s", line);
 }
 
-/* What is logged of the core now; the caller frees it. */
+/* What is logged about the core now; the caller frees it. */
 static char *logged(const struct gang_core *core, uint32_t *said)
 {
     char words[4096];
@@ -71,31 +71,31 @@ static char *logged(const struct gang_core *core, uint32_t *said)
     return xstrndup(words, n);
 }
 
-static void each_kind_is_counted_and_logged_once(void **state)
+static void each_kind_of_violation_is_counted_and_logged_once(void **state)
 {
     (void)state;
     uint32_t said = 0;
     struct gang_core *core = with_a_gang();
     cleanup_free char *nothing = logged(core, &said);
     assert_string_equal(nothing, "");
-    metrics_say(core, "\nmuster_invariant_violations_total{check=\"state\"} 0\n");
+    assert_metric(core, "\nmuster_invariant_violations_total{check=\"state\"} 0\n");
     spoil(core);
     cleanup_free char *line = logged(core, &said);
     assert_non_null(strstr(line, " check=\"state\" first=\"gang "));
-    assert_non_null(strstr(line, "train is Committing with 0 members"));
+    assert_non_null(strstr(line, "train is Committing, but has 0 members"));
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
     spoil(core);
     cleanup_free char *again = logged(core, &said);
     assert_string_equal(again, "");
-    metrics_say(core, "\nmuster_invariant_violations_total{check=\"state\"} 2\n");
-    metrics_say(core, "\nmuster_invariant_violations_total{check=\"transition\"} 0\n");
+    assert_metric(core, "\nmuster_invariant_violations_total{check=\"state\"} 2\n");
+    assert_metric(core, "\nmuster_invariant_violations_total{check=\"transition\"} 0\n");
     gang_core_free(core);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_is_counted_and_logged_once),
+        cmocka_unit_test(each_kind_of_violation_is_counted_and_logged_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls on their way through the whole server. What a gang is and when it is bound is the core's
- * business and tested there; here it is that calls get in, are held, and get out.
+ * Calls through the whole server. Other tests cover how the core decides; these check that calls
+ * reach the core, are held, and get their answers.
  */
 #include "test/unit/server/server_fixture.h"
 
@@ -21,7 +21,7 @@
 #include "test/lib/raw_client.h"
 #include "test/lib/test_config.h"
 
-/* Whole nodes, as kube-scheduler sends them with nodeCacheCapable: false. */
+/* Complete nodes, as kube-scheduler sends them with nodeCacheCapable: false. */
 #define WHOLE(name)                                                                                \
     "{\"metadata\":{\"name\":\"" name "\"},\"status\":{\"images\":[{\"names\":[\"x\"]}]}}"
 
@@ -48,7 +48,8 @@ static void assert_items(json_t *reply, const char *expected)
 
 /* ---- tests ---- */
 
-/* Also what no setting sets: the core of a server works within the same bounds as in its tests. */
+/* The core of a server has the same bounds as the core in tests, including those without a setting.
+ */
 static void tests_have_the_default_settings(void **state)
 {
     (void)state;
@@ -67,7 +68,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median of muster's work on such calls, and of json_loadb() on the same bytes, in turns. */
+/* The median time of muster's work on such calls, and of json_loadb() on the same bytes, in turns.
+ */
 static int64_t median_work(struct server *s, const char *body, int64_t *jansson)
 {
     enum { TIMES = 101 };
@@ -88,7 +90,7 @@ static int64_t median_work(struct server *s, const char *body, int64_t *jansson)
     return samples_quantile(&s->metrics.work[EXTENDER_FILTER], 0.5);
 }
 
-/* What the answers are is judged here, and what they cost in the long run. */
+/* The gate checks the answers; the long run also checks the time. */
 static void P05_filter_costs_less_than_parsing_its_names(void **state)
 {
     struct server *s = *state;
@@ -108,7 +110,7 @@ static void P05_filter_costs_less_than_parsing_its_names(void **state)
                  many, few, jansson);
 }
 
-static void P05_whole_nodes_are_echoed_where_they_pass(void **state)
+static void P05_complete_nodes_that_pass_are_echoed(void **state)
 {
     struct server *s = *state;
     post_node(s, "other", 0);
@@ -124,7 +126,7 @@ static void P05_whole_nodes_are_echoed_where_they_pass(void **state)
     assert_items(filter_whole(s, "stranger", NULL), "[" WHOLE("other") "," WHOLE("n0") "]");
 }
 
-static void nothing_passes_before_the_picture_is_whole(void **state)
+static void filter_passes_no_node_before_the_core_is_synced(void **state)
 {
     struct server *s = *state;
     assert_int_equal(ready_status(s), 503);
@@ -189,7 +191,7 @@ static void C03_a_hold_is_answered_at_its_limit_and_the_gang_completes_later(voi
     close(second);
 }
 
-static void a_caller_that_leaves_voids_its_hold(void **state)
+static void a_closed_connection_ends_its_hold(void **state)
 {
     struct server *s = *state;
     post_world(s, 2);
@@ -198,7 +200,7 @@ static void a_caller_that_leaves_voids_its_hold(void **state)
     wait_for(s, "held", 1);
     close(leaves);
     wait_for(s, "held", 0);
-    /* The quorum is not reached with the dead call: the second is held, not bound. */
+    /* The closed call does not count for the quorum: the second call is held and not bound. */
     int second = send_bind(s, "p1");
     wait_for(s, "held", 1);
     assert_int_equal(atomic_load(&s->fake.bindings), 0);
@@ -211,7 +213,7 @@ static void a_caller_that_leaves_voids_its_hold(void **state)
     close(second);
 }
 
-static void a_caller_gone_before_it_was_heard_is_never_counted(void **state)
+static void a_call_closed_before_its_turn_never_counts(void **state)
 {
     struct server *s = *state;
     post_world(s, 2);
@@ -219,7 +221,7 @@ static void a_caller_gone_before_it_was_heard_is_never_counted(void **state)
     pause_core_thread(s);
     int gone = send_bind(s, "p0");
     int stays = send_bind(s, "p1");
-    usleep(300000); /* both calls are posted by now */
+    usleep(300000); /* both calls have arrived by now */
     close(gone);
     usleep(100000);
     atomic_store(&s->fake.paused, false);
@@ -234,7 +236,7 @@ static void a_caller_gone_before_it_was_heard_is_never_counted(void **state)
     close(stays);
 }
 
-static void P05_what_took_no_time_is_never_a_long_time(void **state)
+static void P05_a_very_short_time_is_never_measured_as_a_long_one(void **state)
 {
     struct server *s = *state;
     struct samples *samples = &s->metrics.work[EXTENDER_BIND];
@@ -244,8 +246,8 @@ static void P05_what_took_no_time_is_never_a_long_time(void **state)
     assert_int_equal(atomic_load(&samples->sum), 500);
 }
 
-/* A call that comes in the same step as the result of a Binding has not waited for it. */
-static void P05_only_a_bind_that_waited_for_its_binding_counts(void **state)
+/* A call that arrives in the same step as the result of its Binding has not waited for it. */
+static void P05_only_binds_that_waited_for_their_binding_count_in_its_metric(void **state)
 {
     struct server *s = *state;
     post_world(s, 2);
@@ -254,7 +256,7 @@ static void P05_only_a_bind_that_waited_for_its_binding_counts(void **state)
     post(s, (struct gang_event){.kind = GANG_EV_BIND_DONE,
                                 .result = {.uid = xstrdup("u-other"), .node = xstrdup("n0")}});
     int refused = send_bind(s, "nobody");
-    usleep(300000); /* it is posted by now */
+    usleep(300000); /* it has arrived by now */
     atomic_store(&s->fake.paused, false);
     cleanup_free char *why = bind_error(refused);
     assert_true(strlen(why) > 0);
@@ -285,7 +287,7 @@ static void a_hung_core_thread_fails_livez(void **state)
     wait_ready(s);
 }
 
-static void held_1000_binds_and_filter_still_answers(void **state)
+static void filter_still_answers_while_1000_binds_are_held(void **state)
 {
     struct server *s = *state;
     enum { N = 1001 };
@@ -316,7 +318,7 @@ static void held_1000_binds_and_filter_still_answers(void **state)
     assert_int_equal(atomic_load(&s->fake.bindings), N);
 }
 
-static void the_end_answers_every_held_call(void **state)
+static void shutdown_answers_every_held_call(void **state)
 {
     struct server *s = *state;
     enum { N = 20 };
@@ -338,7 +340,7 @@ static void the_end_answers_every_held_call(void **state)
     assert_int_equal(atomic_load(&s->fake.bindings), 0);
 }
 
-/* Asks on one connection until it is refused or closed; every reply that comes must be whole. */
+/* Sends calls on one connection until it is refused or closed. Each reply must be complete. */
 struct hammer {
     pthread_t thread;
     int fd;
@@ -358,7 +360,7 @@ static void *hammer(void *arg)
     return NULL;
 }
 
-static void the_end_under_load_is_orderly(void **state)
+static void shutdown_under_load_completes_every_reply(void **state)
 {
     struct server *s = *state;
     struct hammer hammers[4] = {0};
@@ -387,7 +389,7 @@ static void the_end_under_load_is_orderly(void **state)
     close(held);
 }
 
-static void broken_input_is_answered_as_kube_scheduler_reads_it(void **state)
+static void invalid_input_is_answered_in_kube_schedulers_form(void **state)
 {
     struct server *s = *state;
     cleanup_buf struct buf deep = BUF_INIT;
@@ -414,7 +416,7 @@ static void broken_input_is_answered_as_kube_scheduler_reads_it(void **state)
     }
     json_t *f = fetch_json(s->verbs, "POST", "/scheduler/filter", buf_str(&deep), 200);
     assert_non_null(
-        strstr(json_string_value(json_object_get(f, "Error")), "nested deeper than 64"));
+        strstr(json_string_value(json_object_get(f, "Error")), "nested deeper than 64 levels"));
     json_decref(f);
     json_decref(fetch_json(s->ops_at, "GET", "/configz", NULL, 200));
 }
@@ -441,22 +443,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tests_have_the_default_settings),
-        TEST(nothing_passes_before_the_picture_is_whole),
+        TEST(filter_passes_no_node_before_the_core_is_synced),
         TEST(a_gang_is_held_and_bound_together),
         cmocka_unit_test_setup_teardown(
             C03_a_hold_is_answered_at_its_limit_and_the_gang_completes_later, setup_short_hold,
             teardown),
         TEST(P05_filter_costs_less_than_parsing_its_names),
-        TEST(P05_whole_nodes_are_echoed_where_they_pass),
-        TEST(a_caller_that_leaves_voids_its_hold),
-        TEST(a_caller_gone_before_it_was_heard_is_never_counted),
-        TEST(held_1000_binds_and_filter_still_answers),
-        TEST(the_end_answers_every_held_call),
-        TEST(the_end_under_load_is_orderly),
-        TEST(broken_input_is_answered_as_kube_scheduler_reads_it),
+        TEST(P05_complete_nodes_that_pass_are_echoed),
+        TEST(a_closed_connection_ends_its_hold),
+        TEST(a_call_closed_before_its_turn_never_counts),
+        TEST(filter_still_answers_while_1000_binds_are_held),
+        TEST(shutdown_answers_every_held_call),
+        TEST(shutdown_under_load_completes_every_reply),
+        TEST(invalid_input_is_answered_in_kube_schedulers_form),
         TEST(verbs_refuse_other_paths_and_methods),
-        TEST(P05_what_took_no_time_is_never_a_long_time),
-        TEST(P05_only_a_bind_that_waited_for_its_binding_counts),
+        TEST(P05_a_very_short_time_is_never_measured_as_a_long_one),
+        TEST(P05_only_binds_that_waited_for_their_binding_count_in_its_metric),
         TEST(a_hung_core_thread_fails_livez),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

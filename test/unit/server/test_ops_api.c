@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the whole server shows of itself: health, metrics, the API that the commands use. */
+/* What the whole server shows about itself: health, metrics, and the API that the commands use. */
 #include "test/unit/server/server_fixture.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "server/views/api_json.h"
 #include "test/lib/raw_client.h"
 
-static void ops_show_what_there_is(void **state)
+static void the_api_shows_gangs_and_nodes(void **state)
 {
     struct server *s = *state;
     post_world(s, 2);
@@ -53,10 +53,20 @@ static void ops_show_what_there_is(void **state)
     json_decref(fetch_json(s->ops_at, "GET", "/api/v1/gangs/a/b/c", NULL, 404));
 }
 
-/* Every sample belongs to a family announced by HELP and TYPE, and no gang's name is in it. */
+static void post_queue(struct server *s)
+{
+    struct gang_queue_facts *f = gang_queue_facts_new();
+    f->ref = (struct gang_ref){xstrdup("scheduling.volcano.sh"), xstrdup(""), xstrdup("q")};
+    f->uid = xstrdup("u-q");
+    gang_quota_add(f, "nvidia.com/gpu")->cap = 8;
+    post(s, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = f});
+}
+
+/* Each sample has HELP and TYPE lines, and no sample contains the name of a gang. */
 static void metrics_are_well_formed(void **state)
 {
     struct server *s = *state;
+    post_queue(s);
     post_world(s, 2);
     wait_ready(s);
     assert_true(passes_filter(s, "single", NULL));
@@ -73,13 +83,16 @@ static void metrics_are_well_formed(void **state)
         "\nmuster_held_binds 0\n",
         "\nmuster_nodes 1\n",
         "\nmuster_pods 3\n",
+        "\nmuster_queues_left_out 0\n",
+        "\nmuster_queue_limit{api_group=\"scheduling.volcano.sh\",queue_namespace=\"\","
+        "queue=\"q\",resource=\"nvidia.com/gpu\"} 8\n",
         "\nmuster_build_info{version=\"" MUSTER_VERSION "\"} 1\n",
         "\nprocess_resident_memory_bytes ",
         "\nfake_metric 1\n",
     };
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
         if (!strstr(buf_str(&r.body), wanted[i]))
-            fail_msg("no %s in %s", wanted[i], buf_str(&r.body));
+            fail_msg("the metrics have no %s: %s", wanted[i], buf_str(&r.body));
     char family[128] = "";
     char *rest = NULL;
     for (char *line = strtok_r(r.body.data, "\n", &rest); line;
@@ -88,11 +101,11 @@ static void metrics_are_well_formed(void **state)
             str_eq(line, "fake_metric 1"))
             continue;
         if (strncmp(line, family, strlen(family)) != 0)
-            fail_msg("%s does not belong to %s", line, family);
+            fail_msg("the line %s is not of the family %s", line, family);
     }
 }
 
-static void health_is_told(void **state)
+static void health_endpoints_follow_the_state_of_the_server(void **state)
 {
     struct server *s = *state;
     static const struct {
@@ -111,9 +124,9 @@ static void health_is_told(void **state)
     }
 }
 
-/* ---- what the API says ---- */
+/* ---- replies of the API ---- */
 
-static void the_api_says_what_is_wrong_with_a_question(void **state)
+static void errors_of_the_api_name_the_invalid_parameter(void **state)
 {
     struct server *s = *state;
     static const struct {
@@ -121,14 +134,14 @@ static void the_api_says_what_is_wrong_with_a_question(void **state)
         int status;
         const char *says;
     } cases[] = {
-        {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; in that namespace there are g"},
-        {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and none in that namespace"},
+        {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; gangs in its namespace: g"},
+        {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and no gang in its namespace"},
         {"/api/v1/gangs/ml", 404, "the path of a gang is /api/v1/gangs/NAMESPACE/NAME"},
-        {"/api/v1/events?limit=0", 400, "limit must be a number from 1 on"},
-        {"/api/v1/events?limit=1x", 400, "limit must be a number from 1 on"},
-        {"/api/v1/events?limit=-1", 400, "limit must be a number from 1 on"},
-        {"/api/v1/gangs?limit=0", 400, "limit must be a number from 1 on"},
-        {"/api/v1/nodes?limit=x", 400, "limit must be a number from 1 on"},
+        {"/api/v1/events?limit=0", 400, "limit must be a whole number of at least 1"},
+        {"/api/v1/events?limit=1x", 400, "limit must be a whole number of at least 1"},
+        {"/api/v1/events?limit=-1", 400, "limit must be a whole number of at least 1"},
+        {"/api/v1/gangs?limit=0", 400, "limit must be a whole number of at least 1"},
+        {"/api/v1/nodes?limit=x", 400, "limit must be a whole number of at least 1"},
         {"/api/v1/events?gang=g", 400, "gang must be NAMESPACE/NAME"},
         {"/api/v1/events?gang=ml/", 400, "gang must be NAMESPACE/NAME"},
     };
@@ -152,7 +165,7 @@ static size_t count_events(struct server *s, const char *query)
     return n;
 }
 
-static void events_are_shown_for_one_gang_and_in_part(void **state)
+static void events_can_be_limited_to_a_gang_and_a_number(void **state)
 {
     struct server *s = *state;
     post_group(s, "other", 5);
@@ -168,7 +181,7 @@ static void events_are_shown_for_one_gang_and_in_part(void **state)
     assert_int_equal(count_events(s, "?gang=ml/g&apiGroup=other.io"), 0);
 }
 
-static void one_gang_comes_with_why(void **state)
+static void the_view_of_one_gang_contains_its_explanation(void **state)
 {
     struct server *s = *state;
     post_group(s, "g", 3);
@@ -195,9 +208,50 @@ static void one_gang_comes_with_why(void **state)
     json_decref(j);
 }
 
+/* ---- queues ---- */
+
+static struct gang_queue_facts *queue_of(const char *name)
+{
+    struct gang_queue_facts *f = gang_queue_facts_new();
+    f->ref = (struct gang_ref){xstrdup("scheduling.run.ai"), xstrdup(""), xstrdup(name)};
+    return f;
+}
+
+static void Q01_the_api_shows_what_a_queue_states(void **state)
+{
+    struct server *s = *state;
+    struct gang_queue_facts *stated = queue_of("a"), *plain = queue_of("b");
+    stated->reclaimable = false;
+    stated->preempt_min_runtime = 5400 * USEC_PER_SEC;
+    stated->reclaim_min_runtime = 0;
+    stated->priority = 7;
+    post(s, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = plain});
+    post(s, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = stated});
+    post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    wait_ready(s);
+    json_t *first = fetch_json(s->ops_at, "GET", "/api/v1/queues?limit=1", NULL, 200);
+    json_t *meta = json_object_get(first, "metadata");
+    assert_int_equal(json_array_size(json_object_get(first, "queues")), 1);
+    assert_int_equal(json_integer_value(json_object_get(meta, "remainingItemCount")), 1);
+    json_decref(first);
+    struct err err;
+    json_t *all = ops_client_list(s->ops_at, "/api/v1/queues?limit=1", "queues", &err);
+    json_t *list = json_object_get(all, "queues");
+    assert_int_equal(json_array_size(list), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *q = json_array_get(list, i);
+        bool is_plain = str_eq(reply_text(q, "name"), "b");
+        assert_int_equal(json_is_true(json_object_get(q, "reclaimable")), is_plain);
+        assert_string_equal(reply_text(q, "preemptMinRuntime"), is_plain ? "" : "1h30m");
+        assert_string_equal(reply_text(q, "reclaimMinRuntime"), is_plain ? "" : "0s");
+        assert_int_equal(reply_number(q, "priority"), is_plain ? 0 : 7);
+    }
+    json_decref(all);
+}
+
 /* ---- pages ---- */
 
-static void T10_lists_come_in_pages_and_are_put_together(void **state)
+static void T10_lists_come_in_pages_that_fit_together(void **state)
 {
     struct server *s = *state;
     enum { NODES_SHOWN = API_JSON_PAGE + 20 };
@@ -223,7 +277,7 @@ static void T10_lists_come_in_pages_and_are_put_together(void **state)
     assert_int_equal(json_array_size(json_object_get(all, "nodes")), NODES_SHOWN + 1);
     assert_null(json_object_get(all, "metadata"));
     json_decref(all);
-    /* The members of one gang; why it is where it is comes with the first page only. */
+    /* The members of one gang. Only the first page contains the explanation. */
     json_t *gang = ops_client_list(s->ops_at, "/api/v1/gangs/ml/g?limit=2", "pods", &err);
     assert_int_equal(json_array_size(json_object_get(gang, "pods")), 5);
     assert_non_null(json_object_get(gang, "events"));
@@ -234,13 +288,14 @@ static void T10_lists_come_in_pages_and_are_put_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_api_says_what_is_wrong_with_a_question),
-        TEST(events_are_shown_for_one_gang_and_in_part),
-        TEST(one_gang_comes_with_why),
-        TEST(ops_show_what_there_is),
+        TEST(errors_of_the_api_name_the_invalid_parameter),
+        TEST(events_can_be_limited_to_a_gang_and_a_number),
+        TEST(the_view_of_one_gang_contains_its_explanation),
+        TEST(the_api_shows_gangs_and_nodes),
         TEST(metrics_are_well_formed),
-        TEST(health_is_told),
-        TEST(T10_lists_come_in_pages_and_are_put_together),
+        TEST(health_endpoints_follow_the_state_of_the_server),
+        TEST(Q01_the_api_shows_what_a_queue_states),
+        TEST(T10_lists_come_in_pages_that_fit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

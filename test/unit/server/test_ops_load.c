@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * T10: many questions at once about a large cluster. kube-scheduler's calls and probes are answered
- * meanwhile, and a turn of the core spends no more than a few milliseconds on them.
+ * T10: many API requests at once in a large cluster. kube-scheduler's calls and probes still get
+ * their answers, and a turn of the core spends at most a few milliseconds on API requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 5 };
-#define TURN_NS 5e6 /* what the API may cost the core in a turn */
-/* A probe, or a call, of one that waits for nobody. */
+#define TURN_NS 5e6 /* how long the API may use the core in a turn */
+/* The longest time of a probe or call that does not wait for other requests. */
 #define SOON (2 * USEC_PER_SEC)
 
 static void post_member(struct server *s, const char *group, int i, const char *node)
@@ -51,7 +51,7 @@ static void post_gang(struct server *s, const char *kind, int number, int *at)
     }
 }
 
-/* Nodes that are full, gangs that run there and gangs that wait for them. */
+/* Full nodes, gangs that run there, and gangs that wait. */
 static void post_large_world(struct server *s)
 {
     int at = 0;
@@ -94,8 +94,8 @@ static void keep_longest(usec_t *longest, usec_t took)
     *longest = took > *longest ? took : *longest;
 }
 
-/* Each for itself, as often as a figure needs. */
-static void ask_alone(struct server *s)
+/* Each kind of request alone, several times. */
+static void send_each_alone(struct server *s)
 {
     for (size_t q = 0; q < ARRAY_SIZE(questions); q++) {
         int64_t best = INT64_MAX;
@@ -104,7 +104,7 @@ static void ask_alone(struct server *s)
             cleanup_reply struct client_reply r;
             client_ask(s->ops_at, "GET", questions[q], NULL, &r);
             while (atomic_load(&s->metrics.queries.count) == 0)
-                usleep(100); /* it is noted when the reply is on its way */
+                usleep(100); /* the time is stored after the reply is sent */
             int64_t ns = samples_quantile(&s->metrics.queries, 1.0);
             best = ns < best ? ns : best;
         }
@@ -112,7 +112,7 @@ static void ask_alone(struct server *s)
     }
 }
 
-/* All ask at once, then read; the longest turn of the core, by its CPU. */
+/* All clients send at once and then read. Returns the longest turn of the core, in CPU time. */
 static int64_t crowd(struct server *s, usec_t *longest_probe, usec_t *longest_call)
 {
     int fds[CLIENTS];
@@ -134,13 +134,13 @@ static int64_t crowd(struct server *s, usec_t *longest_probe, usec_t *longest_ca
     return samples_quantile(&s->metrics.queries, 1.0);
 }
 
-static void T10_many_questions_at_once_keep_nobody_waiting(void **state)
+static void T10_many_api_requests_at_once_do_not_delay_calls_and_probes(void **state)
 {
     struct server *s = *state;
     int64_t best = INT64_MAX;
     usec_t longest_probe = 0, longest_call = 0;
     post_large_world(s);
-    ask_alone(s);
+    send_each_alone(s);
     for (int round = 0; round < ROUNDS; round++) {
         int64_t ns = crowd(s, &longest_probe, &longest_call);
         assert_true(ns > 0);
@@ -152,10 +152,10 @@ static void T10_many_questions_at_once_keep_nobody_waiting(void **state)
     assert_true(longest_probe < SOON);
     assert_true(longest_call < SOON);
     if (IS_FAST && (double)best > cost_limit(TURN_NS))
-        fail_msg("a turn takes %.1f ms", (double)best / 1e6);
+        fail_msg("a turn takes %.1f ms of CPU", (double)best / 1e6);
 }
 
-/* A client that asks again and again, each time with a connection of its own. */
+/* A client that keeps sending requests, each on a new connection. */
 struct asker {
     pthread_t thread;
     struct server *s;
@@ -163,7 +163,7 @@ struct asker {
     int answers;
 };
 
-static void *ask_on(void *arg)
+static void *keep_asking(void *arg)
 {
     struct asker *a = arg;
     for (; !atomic_load(&a->over); a->answers++) {
@@ -173,13 +173,13 @@ static void *ask_on(void *arg)
     return NULL;
 }
 
-/* How much of a second the core spends on questions, in thousandths. */
+/* The share of a second that the core spends on API requests, in thousandths. */
 static int64_t share_of_questions(struct server *s, bool beside_calls)
 {
     struct asker askers[8] = {0};
     for (size_t i = 0; i < ARRAY_SIZE(askers); i++) {
         askers[i].s = s;
-        pthread_create(&askers[i].thread, NULL, ask_on, &askers[i]);
+        pthread_create(&askers[i].thread, NULL, keep_asking, &askers[i]);
     }
     usec_t begin = usec_now(), now;
     uint64_t before = atomic_load(&s->metrics.queries.sum);
@@ -197,13 +197,13 @@ static int64_t share_of_questions(struct server *s, bool beside_calls)
     return (int64_t)spent / (now - begin);
 }
 
-static void T10_questions_take_a_tenth_of_the_core_beside_calls(void **state)
+static void T10_beside_calls_api_requests_take_at_most_a_tenth_of_the_core(void **state)
 {
     struct server *s = *state;
     post_large_world(s);
     int64_t alone = share_of_questions(s, false), beside = share_of_questions(s, true);
-    print_message("questions alone take %.2f of the core, beside calls %.2f\n", (double)alone / 1e3,
-                  (double)beside / 1e3);
+    print_message("API requests alone take %.2f of the core, beside calls %.2f\n",
+                  (double)alone / 1e3, (double)beside / 1e3);
     assert_true(beside < 200);
     if (IS_FAST)
         assert_true(alone > beside);
@@ -220,7 +220,7 @@ static int status_of(struct server *s, const char *path, usec_t *took)
     return r.status;
 }
 
-static void T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it(void **state)
+static void T10_probes_report_a_stuck_core_and_do_not_wait_for_it(void **state)
 {
     struct server *s = *state;
     usec_t took;
@@ -232,14 +232,15 @@ static void T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it(void 
         fds[i] = client_connect(s->ops_at);
         client_request(fds[i], "GET", "/api/v1/events", NULL);
     }
-    assert_int_equal(status_of(s, "/livez", &took), 200); /* not for long yet */
+    assert_int_equal(status_of(s, "/livez", &took), 200); /* not stuck for long enough yet */
     assert_true(took < SOON);
     for (int i = 0; i < 100 && status_of(s, "/livez", &took) == 200; i++)
         usleep(100000);
     assert_int_equal(status_of(s, "/livez", &took), 503);
     assert_true(took < SOON);
     assert_int_equal(status_of(s, "/readyz", &took), 503);
-    /* One question more than may wait is told so at once; for metrics there is a place. */
+    /* An API request beyond the limit is refused at once. A request for metrics is still accepted.
+     */
     assert_int_equal(status_of(s, "/api/v1/nodes", &took), 503);
     int scrape = client_connect(s->ops_at);
     client_request(scrape, "GET", "/metrics", NULL);
@@ -258,7 +259,7 @@ static void T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it(void 
     assert_int_equal(status_of(s, "/livez", &took), 200);
 }
 
-static void T10_slow_clients_keep_no_probe_and_no_call_out(void **state)
+static void T10_slow_clients_do_not_block_probes_or_calls(void **state)
 {
     struct server *s = *state;
     enum { SLOW = 600 };
@@ -268,7 +269,7 @@ static void T10_slow_clients_keep_no_probe_and_no_call_out(void **state)
     wait_ready(s);
     for (int i = 0; i < SLOW; i++) {
         ops[i] = client_connect(s->ops_at);
-        client_request(ops[i], "GET", "/metrics", NULL); /* and never reads */
+        client_request(ops[i], "GET", "/metrics", NULL); /* and never reads the reply */
         verbs[i] = client_connect(s->verbs);
         client_send(verbs[i], start, (size_t)(1 + i % (int)(sizeof start - 1)));
     }
@@ -285,10 +286,10 @@ static void T10_slow_clients_keep_no_probe_and_no_call_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(T10_many_questions_at_once_keep_nobody_waiting),
-        TEST(T10_questions_take_a_tenth_of_the_core_beside_calls),
-        TEST(T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it),
-        TEST(T10_slow_clients_keep_no_probe_and_no_call_out),
+        TEST(T10_many_api_requests_at_once_do_not_delay_calls_and_probes),
+        TEST(T10_beside_calls_api_requests_take_at_most_a_tenth_of_the_core),
+        TEST(T10_probes_report_a_stuck_core_and_do_not_wait_for_it),
+        TEST(T10_slow_clients_do_not_block_probes_or_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of recordings: every member of every struct is written and read back, and damage is
- * refused with its place.
+ * The lines of recordings: every member of every struct is written and read back, and damaged lines
+ * are refused with the position of the damage.
  */
 #include "server/recording/record.h"
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* ---- the tables name every member that the headers have ---- */
+/* ---- the tables name every member of the headers ---- */
 
 static char *read_header(const char *path)
 {
@@ -35,7 +35,7 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* Calls fn for each name that is declared between braces: the word before ';', ',' or '['. */
+/* Calls fn for each member that is declared between braces: the word before ';', ',' or '['. */
 static void each_member(const char *body, const char *end, void (*fn)(void *arg, const char *name),
                         void *arg)
 {
@@ -65,7 +65,7 @@ static const char *closing(const char *open)
 
 struct wanted {
     const char *type;
-    const char *const *more; /* names known beside the tables', NULL at the end */
+    const char *const *more; /* further known names, NULL at the end */
     int seen;
 };
 
@@ -107,7 +107,7 @@ static void must_be_named(void *arg, const char *name)
                  w->type, name);
 }
 
-static int look_through(const char *path, const char *const *more)
+static int check_header(const char *path, const char *const *more)
 {
     cleanup_free char *text = read_header(path);
     int structs = 0;
@@ -129,15 +129,17 @@ static int look_through(const char *path, const char *const *more)
 static void every_member_of_the_headers_is_in_the_tables(void **state)
 {
     (void)state;
-    /* What record_line.c writes itself, names of unions' parts, and whose the pod is. */
-    static const char *const event[] = {"kind", "id", "names", "n_names", "pod_is_known", NULL};
+    /* What record_line.c itself writes, names of union members, and the owner of a pod. */
+    static const char *const event[] = {"kind",    "id",   "names", "n_names", "pod_is_known",
+                                        "victims", "uids", "n",     NULL};
     static const char *const facts[] = {"packed", NULL};
     static const char *const effect[] = {
         "kind", "filter", "prioritize", "preempt", "bind_reply", "pod", "event", NULL,
     };
-    assert_true(look_through("gang/facts.h", facts) >= 18);
-    assert_int_equal(look_through("gang/event.h", event), 1);
-    assert_int_equal(look_through("gang/effect.h", effect), 3);
+    assert_true(check_header("gang/facts.h", facts) >= 18);
+    assert_int_equal(check_header("gang/queue_facts.h", NULL), 3);
+    assert_int_equal(check_header("gang/event.h", event), 2);
+    assert_int_equal(check_header("gang/effect.h", effect), 5);
     cleanup_free char *text = read_header("gang/gang.h");
     const char *config = strstr(text, "\nstruct gang_config {");
     assert_non_null(config);
@@ -148,9 +150,9 @@ static void every_member_of_the_headers_is_in_the_tables(void **state)
         assert_non_null(record_effect_name((enum gang_effect_kind)k));
 }
 
-/* ---- there and back ---- */
+/* ---- written and read back ---- */
 
-static int serial; /* makes every value another */
+static int serial; /* makes every value different */
 
 static void fill(const struct record_type *type, void *object);
 
@@ -200,7 +202,7 @@ static void fill_field(const struct record_field *f, void *object)
         break;
     case RECORD_RUNS:
     case RECORD_DIGITS:
-        fail_msg("%s is never read", f->name);
+        fail_msg("the member %s is never read", f->name);
     }
 }
 
@@ -214,6 +216,9 @@ static void fill(const struct record_type *type, void *object)
 static void fill_event(enum gang_event_kind kind, struct gang_event *ev)
 {
     static const char *const names[] = {"n0", "n1", "n2", "x", "n1"};
+    static const char *const uids[] = {"u0", "u1", "\"u2"};
+    static const struct gang_victims victims[] = {
+        {uids, 1}, {uids + 1, 2}, {NULL, 0}, {uids, 3}, {uids, 0}};
     const struct record_field *f = record_event_field(kind);
     *ev = (struct gang_event){.kind = kind};
     if (kind >= GANG_EV_FILTER && kind <= GANG_EV_CALL_CLOSED)
@@ -221,6 +226,7 @@ static void fill_event(enum gang_event_kind kind, struct gang_event *ev)
     if (kind >= GANG_EV_FILTER && kind <= GANG_EV_PREEMPT) {
         ev->names = names;
         ev->n_names = ARRAY_SIZE(names);
+        ev->victims = kind == GANG_EV_PREEMPT ? victims : NULL;
     }
     if (f)
         fill_field(f, ev);
@@ -251,7 +257,7 @@ static void done(struct gang_event *ev)
     free((void *)(uintptr_t)ev->names);
 }
 
-static void every_event_comes_back_with_every_member(void **state)
+static void every_event_is_read_back_with_every_member(void **state)
 {
     (void)state;
     for (int k = 0; k < GANG_EV_MAX; k++) {
@@ -269,6 +275,7 @@ static void every_event_comes_back_with_every_member(void **state)
         assert_int_equal(back.n_names, ev.n_names);
         for (size_t i = 0; i < ev.n_names; i++)
             assert_string_equal(back.names[i], ev.names[i]);
+        assert_true((back.victims != NULL) == (ev.victims != NULL));
         struct record_names again = {.numbers = MAP_INIT};
         cleanup_free char *twice = encode_event(&again, &back);
         assert_string_equal(text, twice);
@@ -282,10 +289,76 @@ static void every_event_comes_back_with_every_member(void **state)
     }
 }
 
-/* Each member alone: the text tells whether it is set. */
-/* In one block they say the same, to the last member; under a sanitizer nothing of them points to
- * what was freed. */
-static void packed_facts_say_the_same(void **state)
+/* Fills both objects alike, except for the field `other` (n_fields: none). */
+static void fill_two(const struct record_type *type, void *a, void *b, size_t other)
+{
+    for (int two = 0; two < 2; two++) {
+        serial = 0;
+        for (size_t i = 0; i < type->n_fields; i++) {
+            const struct record_field *f = &type->fields[i];
+            char *object = two ? b : a;
+            bool differs = two && i == other;
+            serial += differs ? 1001 : 0;
+            fill_field(f, object);
+            serial -= differs ? 1001 : 0;
+            if (differs && f->kind == RECORD_BOOL)
+                *(bool *)(void *)(object + f->offset) = false;
+        }
+    }
+}
+
+static bool same_group(const void *a, const void *b)
+{
+    struct gang_group_facts *copy = gang_group_facts_copy(b);
+    bool same = gang_group_facts_equal(a, b);
+    assert_int_equal(gang_group_facts_equal(a, copy), same);
+    gang_group_facts_free(copy);
+    return same;
+}
+
+static bool same_queue(const void *a, const void *b)
+{
+    return gang_queue_facts_equal(a, b);
+}
+
+static void free_group(void *f)
+{
+    gang_group_facts_free(f);
+}
+
+static void free_queue(void *f)
+{
+    gang_queue_facts_free(f);
+}
+
+/* Otherwise, the core would ignore an edit of the object, or keep an old member in a copy. */
+static void facts_with_another_member_are_not_equal(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct record_type *type;
+        bool (*same)(const void *, const void *);
+        void (*done)(void *);
+    } kinds[] = {{&record_group, same_group, free_group}, {&record_queue, same_queue, free_queue}};
+    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+        const struct record_type *type = kinds[k].type;
+        for (size_t i = 0; i <= type->n_fields; i++) {
+            if (i < type->n_fields && type->fields[i].kind == RECORD_CONSTANT)
+                continue; /* the name of a field, which follows from the API group */
+            void *a = xcalloc(1, type->size), *b = xcalloc(1, type->size);
+            fill_two(type, a, b, i);
+            if (kinds[k].same(a, b) != (i == type->n_fields))
+                fail_msg("%s: the member %s", type->name,
+                         i < type->n_fields ? type->fields[i].name : "(none)");
+            kinds[k].done(a);
+            kinds[k].done(b);
+        }
+    }
+}
+
+/* Packed facts have the same members. Under a sanitizer, the test also shows that none of them
+ * points into freed memory. */
+static void packed_facts_have_the_same_members(void **state)
 {
     (void)state;
     for (int empty = 0; empty < 2; empty++) {
@@ -310,7 +383,7 @@ static void packed_facts_say_the_same(void **state)
     }
 }
 
-static void each_member_is_written_under_its_name(void **state)
+static void each_member_is_written_with_its_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < record_n_types; i++) {
@@ -328,7 +401,7 @@ static void each_member_is_written_under_its_name(void **state)
             else if (f.kind == RECORD_ENUM)
                 *(int *)(void *)(object + f.offset) = 1;
             else if (f.kind >= RECORD_INSIDE)
-                continue; /* above */
+                continue; /* covered above */
             record_encode(t, object, &b);
             cleanup_free char *start = xasprintf("{\"%s\":", f.name);
             assert_ptr_equal(strstr(buf_str(&b), start), buf_str(&b));
@@ -337,7 +410,7 @@ static void each_member_is_written_under_its_name(void **state)
     }
 }
 
-static void a_line_looks_as_documented(void **state)
+static void a_line_has_the_documented_form(void **state)
 {
     (void)state;
     static const char *const offered[] = {"a", "b", "c", "z", "b"};
@@ -378,9 +451,10 @@ static void a_line_looks_as_documented(void **state)
     record_names_done(&names);
 }
 
-/* ---- damage ---- */
+/* ---- damaged lines ---- */
 
-/* Every value once replaced by another, once removed: refused or taken, never more than that. */
+/* Replaces every value once, and removes it once. Each line is refused or accepted, without a
+ * crash. */
 static int damage(json_t *root, json_t *at)
 {
     static const char *const others[] = {
@@ -422,11 +496,12 @@ static int damage(json_t *root, json_t *at)
     return refused;
 }
 
-static void damaged_lines_are_refused_with_the_place(void **state)
+static void damaged_lines_are_refused_with_the_position(void **state)
 {
     (void)state;
-    static const enum gang_event_kind kinds[] = {GANG_EV_FILTER, GANG_EV_GROUP_SET, GANG_EV_BIND,
-                                                 GANG_EV_CLAIM_SET, GANG_EV_GROUP_GONE};
+    static const enum gang_event_kind kinds[] = {
+        GANG_EV_FILTER,     GANG_EV_GROUP_SET, GANG_EV_BIND,         GANG_EV_CLAIM_SET,
+        GANG_EV_GROUP_GONE, GANG_EV_QUEUE_SET, GANG_EV_NAMESPACE_SET};
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         struct gang_event ev;
         struct record_names names = {.numbers = MAP_INIT};
@@ -443,22 +518,28 @@ static void damaged_lines_are_refused_with_the_place(void **state)
 static const struct {
     const char *line, *error;
 } refused_lines[] = {
-    {"{\"events\":[{\"kind\":\"BOGUS\"}]}", "kind: this version knows no event \"BOGUS\""},
+    {"{\"events\":[{\"kind\":\"BOGUS\"}]}", "kind: this version does not know the event \"BOGUS\""},
     {"{\"events\":[{\"kind\":\"NODE_SET\"}]}", "NODE_SET: node is missing"},
     {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{}}]}", "NODE_SET: node: name is missing"},
     {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{\"name\":\"a\",\"colour\":1}}]}",
-     "NODE_SET: node: \"colour\" is no field of gang_node_facts"},
+     "NODE_SET: node: \"colour\" is not a field of gang_node_facts"},
     {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{\"name\":\"a\",\"allocatable\":[\"cpu\"]}}]}",
-     "NODE_SET: node: allocatable: is not whole rows"},
+     "NODE_SET: node: allocatable: is not a list of complete rows"},
     {"{\"events\":[{\"kind\":\"POD_GONE\",\"gone\":{\"ns\":\"a\"}}]}",
      "POD_GONE: gone: a name is missing"},
-    {"{\"events\":[{\"kind\":\"FILTER\"}]}", "FILTER: id: calls have one, others not"},
+    {"{\"events\":[{\"kind\":\"QUEUE_GONE\",\"gone\":{\"api_group\":\"a\",\"name\":\"q\"}}]}",
+     "QUEUE_GONE: gone: a name is missing"},
+    {"{\"events\":[{\"kind\":\"QUEUE_SET\",\"queue\":{\"uid\":\"u\"}}]}",
+     "QUEUE_SET: queue: ref is missing"},
+    {"{\"events\":[{\"kind\":\"NAMESPACE_SET\",\"namespace\":{\"queue\":\"q\"}}]}",
+     "NAMESPACE_SET: namespace: name is missing"},
+    {"{\"events\":[{\"kind\":\"FILTER\"}]}", "FILTER: id is missing"},
     {"{\"new\":[\"a\"],\"events\":[{\"kind\":\"FILTER\",\"id\":1,\"names\":\"0-1\"}]}",
-     "FILTER: names: no list of numbers of known names"},
-    {"{\"new\":[\"a\",\"a\"],\"events\":[]}", "new[1] is no new name"},
+     "FILTER: names is not a list of numbers of known names"},
+    {"{\"new\":[\"a\",\"a\"],\"events\":[]}", "new[1] is not a new name"},
 };
 
-static void what_is_wrong_is_named(void **state)
+static void errors_name_what_is_wrong_in_a_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(refused_lines); i++) {
@@ -480,12 +561,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_member_of_the_headers_is_in_the_tables),
-        cmocka_unit_test(every_event_comes_back_with_every_member),
-        cmocka_unit_test(packed_facts_say_the_same),
-        cmocka_unit_test(each_member_is_written_under_its_name),
-        cmocka_unit_test(a_line_looks_as_documented),
-        cmocka_unit_test(damaged_lines_are_refused_with_the_place),
-        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(every_event_is_read_back_with_every_member),
+        cmocka_unit_test(facts_with_another_member_are_not_equal),
+        cmocka_unit_test(packed_facts_have_the_same_members),
+        cmocka_unit_test(each_member_is_written_with_its_name),
+        cmocka_unit_test(a_line_has_the_documented_form),
+        cmocka_unit_test(damaged_lines_are_refused_with_the_position),
+        cmocka_unit_test(errors_name_what_is_wrong_in_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings as files: what was decided is decided again, another decision is found, and the file
- * ends in good order when it cannot go on.
+ * Recordings as files: a replay makes the same decisions, a different decision is found, and a file
+ * that cannot continue ends properly.
  */
 #include "server/recording/replay.h"
 
@@ -65,7 +65,7 @@ static void step(struct gang_core *core, struct recorder *r, usec_t now, struct 
         gang_event_done(&events[i]);
 }
 
-/* Eight members and a plan for them, asked for by filter, pass after pass. */
+/* Eight members and a plan for them, requested by filter calls, again and again. */
 static void live(struct gang_core *core, struct recorder *r, int steps)
 {
     static const char *const names[] = {"a", "b"};
@@ -149,7 +149,7 @@ static void C15_a_recording_replays_to_the_same_decisions(void **state)
     replay_done(&r);
 }
 
-/* ---- much of what can happen ---- */
+/* ---- a story with most kinds of events ---- */
 
 enum { PODS = 24 };
 
@@ -157,21 +157,69 @@ struct story {
     struct gang_core *core;
     struct recorder *recorder;
     unsigned seed;
+    bool queues; /* with queues, and gangs and pods that name them */
     usec_t now;
     uint64_t next_id, open[64]; /* bind calls */
     size_t n_open;
-    struct { /* Bindings, and pods to be read (node NULL), that wait for their result */
+    struct { /* Bindings and reads (node NULL) that wait for their result */
         char *uid, *node;
     } sent[256];
     size_t n_sent;
     int asked;       /* the pod of the last filter call: most bind calls are for it */
-    int lives[PODS]; /* how often the pod was made anew */
-    char node[PODS]; /* where it is bound; 0: nowhere */
+    int lives[PODS]; /* how often the pod was recreated */
+    char node[PODS]; /* its node; 0: not bound */
 };
 
 static int pick(struct story *s, int n)
 {
     return rand_r(&s->seed) % n;
+}
+
+static char *story_queue_name(int i)
+{
+    return i == 0 ? xstrdup("default") : xasprintf("q%d", i);
+}
+
+/* A queue, or what a namespace says about queues. */
+static struct gang_event story_queue(struct story *s)
+{
+    static const char *const apis[] = {"scheduling.x-k8s.io", "scheduling.sigs.k8s.io"};
+    int i = pick(s, 6);
+    struct gang_event ev = {.kind = GANG_EV_NAMESPACE_GONE};
+    struct gang_ref ref = {xstrdup(apis[i / 4]), xstrdup(""), story_queue_name(i)};
+    if (pick(s, 6) == 0) {
+        ev.kind = GANG_EV_QUEUE_GONE;
+        ev.gone = ref;
+    } else if (pick(s, 8) == 0) {
+        gang_ref_done(&ref);
+        ev.gone.name = xstrdup("ml");
+    } else if (pick(s, 6) == 0) {
+        struct gang_namespace_facts *f = gang_namespace_facts_new();
+        f->name = xstrdup("ml");
+        f->api_group = STEAL(ref.api_group);
+        f->queue = STEAL(ref.name);
+        gang_ref_done(&ref);
+        ev = (struct gang_event){.kind = GANG_EV_NAMESPACE_SET, .namespace = f};
+    } else {
+        struct gang_queue_facts *f = gang_queue_facts_new();
+        f->ref = ref;
+        f->uid = xstrdup("uq");
+        f->parent = pick(s, 3) ? NULL : story_queue_name(pick(s, 6));
+        f->parent_field = "spec.parentQueue";
+        f->of_namespace = i == 5 ? xstrdup("ml") : NULL;
+        f->invalid = pick(s, 20) ? NULL : xstrdup("spec.weight is 0, must be 1 or more");
+        f->weight = 1000 * pick(s, 4);
+        f->priority = pick(s, 3);
+        f->closed = pick(s, 12) == 0;
+        f->fifo = pick(s, 6) == 0;
+        struct gang_quota *q =
+            gang_quota_add(f, pick(s, 3) ? "nvidia.com/gpu" : GANG_ANY_GPU); /* of all kinds */
+        q->deserved = pick(s, 10) - 1;
+        q->cap = pick(s, 2) ? GANG_UNLIMITED : pick(s, 16);
+        q->reserved = pick(s, 4) ? 0 : pick(s, 4);
+        ev = (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = f};
+    }
+    return ev;
 }
 
 static struct gang_pod_facts *story_pod(struct story *s, int i)
@@ -185,7 +233,12 @@ static struct gang_pod_facts *story_pod(struct story *s, int i)
     p->created = i;
     p->requests.items[0].amount = 1 + i % 3;
     gang_kvs_add(&p->labels, "app", i % 2 ? "odd" : "even");
-    if (i % 5 == 0) { /* alone on its host */
+    if (s->queues && i % 3 == 0)
+        p->queue = (struct gang_ref){xstrdup("scheduling.sigs.k8s.io"), xstrdup(""),
+                                     story_queue_name(4 + i % 2)};
+    if (s->queues && i % 6 == 5)
+        gang_ref_done(&p->group);
+    if (i % 5 == 0) { /* with anti-affinity on its host */
         p->anti_affinity = xcalloc(1, sizeof *p->anti_affinity);
         p->n_anti_affinity = 1;
         p->anti_affinity[0].term.items = xcalloc(1, sizeof *p->anti_affinity[0].term.items);
@@ -211,6 +264,10 @@ static struct gang_event story_facts(struct story *s, int kind)
         free(ev.group->ref.name);
         ev.group->ref.name = xasprintf("g%d", pick(s, 4));
         ev.group->schedule_timeout = (1 + pick(s, 5)) * USEC_PER_SEC;
+        if (s->queues && pick(s, 3))
+            ev.group->queue = story_queue_name(pick(s, 4));
+        if (s->queues && pick(s, 4) == 0)
+            ev.group->preemptible = PREEMPTIBLE_NO;
     } else if (pick(s, 5)) {
         ev = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = story_pod(s, pick(s, PODS))};
     } else {
@@ -284,7 +341,7 @@ static void story_take(struct story *s, const struct gang_effect *effects, size_
     }
 }
 
-/* What the API does between steps: it must not change what is decided. */
+/* What the API does between steps. It must not change decisions. */
 static void look_at_member(void *arg, const struct gang_member_view *v)
 {
     (void)v;
@@ -293,8 +350,14 @@ static void look_at_member(void *arg, const struct gang_member_view *v)
 
 struct looking {
     struct gang_core *core;
-    int members;
+    int members, queues;
 };
+
+static void look_at_queue(void *arg, const struct gang_queue_view *v)
+{
+    struct looking *l = arg;
+    l->queues += v->depth >= 0;
+}
 
 static void look_at_gang(void *arg, const struct gang_view *v)
 {
@@ -314,9 +377,11 @@ static void story_step(struct story *s, struct gang_event *events, size_t n)
     story_take(s, effects, n_effects);
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);
-    struct looking l = {s->core, 0};
-    if (pick(s, 2))
+    struct looking l = {s->core, 0, 0};
+    if (pick(s, 2)) {
         gang_core_each_gang(s->core, look_at_gang, &l);
+        gang_core_queues(s->core, 0, SIZE_MAX, look_at_queue, &l);
+    }
 }
 
 static void tell_story(struct story *s, int steps)
@@ -331,8 +396,9 @@ static void tell_story(struct story *s, int steps)
     for (int i = 0; i < steps; i++) {
         size_t n = 1 + (size_t)pick(s, 6), first = (size_t)pick(s, 4);
         for (size_t k = 0; k < n; k++) {
-            int what = pick(s, 9);
+            int what = pick(s, s->queues ? 10 : 9);
             events[k] = what < 3   ? story_facts(s, what)
+                        : what > 8 ? story_queue(s)
                         : what < 7 ? story_call(s, names + first, ARRAY_SIZE(names) - first)
                                    : story_answer(s);
         }
@@ -348,20 +414,25 @@ static void tell_story(struct story *s, int steps)
     }
 }
 
-static void C15_much_of_what_can_happen_replays_and_looking_in_changes_nothing(void **state)
+static void C15_a_long_story_replays_and_api_views_change_no_decision(void **state)
 {
     (void)state;
     struct gang_config config = test_config();
     config.starvation = 20 * USEC_PER_SEC;
-    uint64_t bindings = 0;
-    for (unsigned seed = 1; seed <= 40; seed++) {
+    config.queue_half_life = 60 * USEC_PER_SEC;
+    static const char *const grants[] = {"q1:elsewhere", "q2:ml"};
+    uint64_t bindings = 0, of_queues = 0;
+    for (unsigned seed = 1; seed <= 60; seed++) {
         cleanup_file char *path = file_make("");
         const struct recorder_options options = {path, RECORDER_LIMIT, RECORDER_BACKLOG};
-        struct story s = {.seed = seed};
+        struct story s = {.seed = seed, .queues = seed > 40};
         struct replay r;
         struct err err;
         config.strict_order = seed % 4 == 0;
         config.evict_on_failed_commit = seed % 3 == 0;
+        config.queue_time_factor = seed % 4 == 1 ? 1000 : 0;
+        config.queue_grants = grants;
+        config.n_queue_grants = seed % 5 == 1 ? ARRAY_SIZE(grants) : 0;
         s.recorder = recorder_open(&options, &config, &err);
         assert_non_null(s.recorder);
         s.now = usec_now();
@@ -369,17 +440,19 @@ static void C15_much_of_what_can_happen_replays_and_looking_in_changes_nothing(v
         tell_story(&s, 400);
         gang_core_free(s.core);
         recorder_close(s.recorder);
-        replay_with(path, false, &r); /* the invariants are test/prop's matter */
+        replay_with(path, false, &r); /* test/prop checks the invariants */
         if (r.differs)
             fail_msg("seed %u, step %d:\n%s\n%s", seed, (int)r.steps, r.recorded, r.decided);
         assert_string_equal(r.end, "stopped");
         bindings += r.bindings;
+        of_queues += s.queues ? r.bindings : 0;
         replay_done(&r);
     }
     assert_true(bindings > 40);
+    assert_true(of_queues > 20);
 }
 
-/* The text with the n-th line's first `from` written as `to`. */
+/* The text with the first `from` of the n-th line replaced by `to`. */
 static char *changed(const char *text, int line, const char *from, const char *to)
 {
     const char *at = text;
@@ -390,7 +463,7 @@ static char *changed(const char *text, int line, const char *from, const char *t
     return xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-static void C15_another_decision_is_found_and_shown(void **state)
+static void C15_a_different_decision_is_found_and_shown(void **state)
 {
     (void)state;
     cleanup_file char *path = record_world(20, RECORDER_LIMIT, RECORDER_BACKLOG);
@@ -406,7 +479,7 @@ static void C15_another_decision_is_found_and_shown(void **state)
         {5, "\"effects\":[{\"do\":\"reply filter\"",
          "\"effects\":[],\"was\":[{\"do\":\"reply "
          "filter\""},
-        {2, "\"nvidia.com/gpu\",4", "\"nvidia.com/gpu\",3"}, /* another picture, another answer */
+        {2, "\"nvidia.com/gpu\",4", "\"nvidia.com/gpu\",3"}, /* other facts, another answer */
     };
     for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
         cleanup_free char *other = changed(text, changes[i].line, changes[i].from, changes[i].to);
@@ -421,7 +494,7 @@ static void C15_another_decision_is_found_and_shown(void **state)
     }
 }
 
-static void C15_a_recording_that_was_cut_off_is_replayed_as_far_as_it_goes(void **state)
+static void C15_a_truncated_recording_is_replayed_up_to_its_end(void **state)
 {
     (void)state;
     cleanup_file char *path = record_world(20, RECORDER_LIMIT, RECORDER_BACKLOG);
@@ -443,7 +516,7 @@ static void C15_a_recording_that_was_cut_off_is_replayed_as_far_as_it_goes(void 
     }
 }
 
-static void what_is_no_recording_is_refused(void **state)
+static void a_file_that_is_not_a_recording_is_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -451,17 +524,17 @@ static void what_is_no_recording_is_refused(void **state)
     } cases[] = {
         {"", "is empty"},
         {"{\"recording\":1", "is empty"},
-        {"kind: Pod\n", "line 1 is no JSON"},
-        {"{\"kind\":\"Pod\"}\n", "is no recording"},
-        {"{\"recording\":2,\"muster\":\"9.9\"}\n", "is of format 2, this muster reads 1"},
+        {"kind: Pod\n", "line 1 is not JSON"},
+        {"{\"kind\":\"Pod\"}\n", "is not a recording"},
+        {"{\"recording\":2,\"muster\":\"9.9\"}\n", "has format 2, but this muster reads format 1"},
         {"{\"recording\":1}\n", "line 1: config: is not an object"},
         {"{\"recording\":1,\"config\":{\"hold\":\"x\"}}\n", "config: hold: is not a whole number"},
-        {"{\"recording\":1,\"config\":{}}\n{}\n", "line 2 is no step"},
+        {"{\"recording\":1,\"config\":{}}\n{}\n", "line 2 is not a step"},
         {"{\"recording\":1,\"config\":{}}\n{\"now\":-1,\"events\":[],\"effects\":[]}\n",
-         "line 2: now goes back"},
+         "line 2: now is earlier than in the line before"},
         {"{\"recording\":1,\"config\":{}}\n{\"now\":1,\"events\":[3],\"effects\":[]}\n",
-         "line 2: kind: this version knows no event"},
-        {"{\"recording\":1,\"config\":{}}\n{\"now\":1,\nx", "line 2 is no JSON"},
+         "line 2: kind: this version does not know the event"},
+        {"{\"recording\":1,\"config\":{}}\n{\"now\":1,\nx", "line 2 is not JSON"},
     };
     static const struct replay_options options = {.check = false};
     struct replay r;
@@ -470,7 +543,7 @@ static void what_is_no_recording_is_refused(void **state)
         cleanup_file char *file = file_make(cases[i].text);
         assert_true(replay_file(file, &options, &r, &err) < 0);
         if (!strstr(err.text, cases[i].error))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].error);
+            fail_msg("the error \"%s\" does not contain \"%s\"", err.text, cases[i].error);
         replay_done(&r);
     }
     assert_true(replay_file("/nowhere/rec", &options, &r, &err) < 0);
@@ -488,7 +561,7 @@ static void the_recording_ends_at_its_limit(void **state)
     struct stat st;
     replay(path, &r);
     assert_false(r.differs);
-    assert_string_equal(r.end, "it has reached its size limit (--record-limit)");
+    assert_string_equal(r.end, "the file has reached its size limit (--record-limit)");
     assert_true(r.steps > 10 && r.steps < 2000);
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size > 10000 && st.st_size < 20200);
@@ -498,15 +571,16 @@ static void the_recording_ends_at_its_limit(void **state)
 static void the_recording_ends_when_the_disk_is_too_slow(void **state)
 {
     (void)state;
-    cleanup_file char *path = record_world(10, RECORDER_LIMIT, 1000); /* the first step is longer */
+    cleanup_file char *path =
+        record_world(10, RECORDER_LIMIT, 1000); /* the first step already exceeds the backlog */
     struct replay r;
     replay(path, &r);
-    assert_string_equal(r.end, "the disk is slower than what is recorded");
+    assert_string_equal(r.end, "the disk is too slow for the recording");
     assert_int_equal(r.steps, 0);
     replay_done(&r);
 }
 
-static void a_full_disk_ends_the_recording_and_nothing_else(void **state)
+static void a_full_disk_ends_only_the_recording(void **state)
 {
     (void)state;
     struct rlimit limit, small;
@@ -526,7 +600,7 @@ static void a_full_disk_ends_the_recording_and_nothing_else(void **state)
     replay_done(&r);
 }
 
-static void an_older_recording_is_kept_and_odd_files_are_refused(void **state)
+static void an_old_recording_is_renamed_and_odd_files_are_refused(void **state)
 {
     (void)state;
     cleanup_file char *path = file_make("old\n");
@@ -541,7 +615,7 @@ static void an_older_recording_is_kept_and_odd_files_are_refused(void **state)
     assert_string_equal(kept, "old\n");
     options.path = "/dev/null";
     assert_null(recorder_open(&options, &config, &err));
-    assert_string_equal(err.text, "/dev/null is no file: name one to be written");
+    assert_string_equal(err.text, "/dev/null is not a regular file: name a file to write to");
     options.path = "/nowhere/rec";
     assert_null(recorder_open(&options, &config, &err));
     assert_non_null(strstr(err.text, "/nowhere/rec cannot be written: "));
@@ -551,14 +625,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C15_a_recording_replays_to_the_same_decisions),
-        cmocka_unit_test(C15_much_of_what_can_happen_replays_and_looking_in_changes_nothing),
-        cmocka_unit_test(C15_another_decision_is_found_and_shown),
-        cmocka_unit_test(C15_a_recording_that_was_cut_off_is_replayed_as_far_as_it_goes),
-        cmocka_unit_test(what_is_no_recording_is_refused),
+        cmocka_unit_test(C15_a_long_story_replays_and_api_views_change_no_decision),
+        cmocka_unit_test(C15_a_different_decision_is_found_and_shown),
+        cmocka_unit_test(C15_a_truncated_recording_is_replayed_up_to_its_end),
+        cmocka_unit_test(a_file_that_is_not_a_recording_is_refused),
         cmocka_unit_test(the_recording_ends_at_its_limit),
         cmocka_unit_test(the_recording_ends_when_the_disk_is_too_slow),
-        cmocka_unit_test(a_full_disk_ends_the_recording_and_nothing_else),
-        cmocka_unit_test(an_older_recording_is_kept_and_odd_files_are_refused),
+        cmocka_unit_test(a_full_disk_ends_only_the_recording),
+        cmocka_unit_test(an_old_recording_is_renamed_and_odd_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The built-in cluster as a source of facts: what is shown of priority classes and of PodGroups
- * that make no sense, and what an eviction does. No pod here waits for a scheduler.
+ * The built-in cluster as a source of facts: PriorityClasses, invalid PodGroups, evictions. No pod
+ * here waits for a scheduler.
  */
 #include "simulator/built_in_cluster.h"
 
@@ -62,7 +62,7 @@ static struct fixture *begin(const char *text)
     return x;
 }
 
-/* What is shown from where it stands until then on the scenario's clock. */
+/* The events up to that time on the scenario's clock. */
 static const char *shown(struct fixture *x, usec_t until)
 {
     buf_clear(&x->shown);
@@ -104,7 +104,7 @@ static void priority_classes_are_shown(void **state)
     end(x);
 }
 
-static void a_class_without_a_number_is_refused(void **state)
+static void a_priority_class_without_a_value_is_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -119,7 +119,7 @@ static void a_class_without_a_number_is_refused(void **state)
     }
 }
 
-static void a_group_that_makes_no_sense_is_shown_with_the_reason(void **state)
+static void an_invalid_podgroup_is_shown_with_its_error(void **state)
 {
     (void)state;
     struct fixture *x = begin("objects:\n"
@@ -129,7 +129,7 @@ static void a_group_that_makes_no_sense_is_shown_with_the_reason(void **state)
     end(x);
 }
 
-static void S13_the_owner_of_the_pods_is_written(void **state)
+static void S13_the_owner_of_the_pods_is_written_to_the_podgroup(void **state)
 {
     (void)state;
     struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
@@ -156,7 +156,7 @@ static void S13_the_owner_of_the_pods_is_written(void **state)
     end(x);
 }
 
-static void a_gang_that_pods_declare_has_no_object(void **state)
+static void a_gang_that_only_pods_declare_has_no_podgroup(void **state)
 {
     (void)state;
     static const char text[] = "objects:\n"
@@ -164,7 +164,7 @@ static void a_gang_that_pods_declare_has_no_object(void **state)
                                "metadata: {name: g}}\n";
     struct err err = {0};
     assert_null(scenario_parse("t.yaml", ".", text, strlen(text), &err));
-    assert_non_null(strstr(err.text, "is not known to the built-in cluster"));
+    assert_non_null(strstr(err.text, "the built-in cluster does not support"));
 }
 
 static void evict(struct fixture *x, const char *name, const char *uid)
@@ -176,7 +176,7 @@ static void evict(struct fixture *x, const char *name, const char *uid)
     x->cluster->ops->apply(x->cluster, x->now, &e);
 }
 
-static void C06_an_evicted_pod_ends_but_never_another_of_its_name(void **state)
+static void C06_an_eviction_ends_only_the_pod_with_its_uid(void **state)
 {
     (void)state;
     struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
@@ -198,11 +198,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priority_classes_are_shown),
-        cmocka_unit_test(a_class_without_a_number_is_refused),
-        cmocka_unit_test(a_group_that_makes_no_sense_is_shown_with_the_reason),
-        cmocka_unit_test(S13_the_owner_of_the_pods_is_written),
-        cmocka_unit_test(a_gang_that_pods_declare_has_no_object),
-        cmocka_unit_test(C06_an_evicted_pod_ends_but_never_another_of_its_name),
+        cmocka_unit_test(a_priority_class_without_a_value_is_refused),
+        cmocka_unit_test(an_invalid_podgroup_is_shown_with_its_error),
+        cmocka_unit_test(S13_the_owner_of_the_pods_is_written_to_the_podgroup),
+        cmocka_unit_test(a_gang_that_only_pods_declare_has_no_podgroup),
+        cmocka_unit_test(C06_an_eviction_ends_only_the_pod_with_its_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's filters that look at other pods and at volumes, with a core that lets every pod go
- * wherever the driver would: what it refuses, it refuses by itself.
+ * The built-in scheduler's filters for other pods and for volumes. The core in these tests lets
+ * every pod pass, so every refusal is the built-in scheduler's own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void answer(struct fixture *x, const struct gang_event *ev)
         e.kind = GANG_REPLY_PRIORITIZE;
         e.prioritize.id = ev->id;
         e.prioritize.scores = scores;
-        for (size_t i = 0; i < ev->n_names; i++) /* the first by name */
+        for (size_t i = 0; i < ev->n_names; i++) /* the first node by name */
             scores[i] = (uint8_t)('z' - ev->names[i][0]);
         e.prioritize.n = ev->n_names;
         apply(x, &e);
@@ -69,7 +69,7 @@ static void answer(struct fixture *x, const struct gang_event *ev)
     }
 }
 
-/* Everything up to this time. */
+/* Runs everything up to this time. */
 static void run(struct fixture *x, usec_t until)
 {
     for (usec_t at; (at = x->cluster->ops->next(x->cluster)) <= until;) {
@@ -104,7 +104,7 @@ static void end(struct fixture *x)
     free(x);
 }
 
-/* "node", or "" with what the scheduler says instead. */
+/* node: where the pod is; "": not scheduled, with `says` in its message. */
 static void expect(struct fixture *x, const char *name, const char *node, const char *says)
 {
     const json_t *pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", name);
@@ -113,7 +113,7 @@ static void expect(struct fixture *x, const char *name, const char *node, const 
     const json_t *conditions = json_object_get(json_object_get(pod, "status"), "conditions");
     const char *text = field_peek(json_array_get(conditions, 0), "message", NULL);
     if (strcmp(on ? on : "", node) != 0 || (says && !strstr(text ? text : "", says)))
-        fail_msg("%s is on \"%s\" and says \"%s\"", name, on ? on : "", text ? text : "");
+        fail_msg("%s is on \"%s\", with the message \"%s\"", name, on ? on : "", text ? text : "");
 }
 
 #define NODE(name, more) "- {name: " name ", allocatable: {cpu: 8, memory: 8Gi}" more "}\n"
@@ -136,7 +136,7 @@ static void expect(struct fixture *x, const char *name, const char *node, const 
     "kubernetes.io/hostname, operator: In, values: [" host "]}]}]}}}}\n"
 #define USES(claim) "volumes: [{name: v, persistentVolumeClaim: {claimName: " claim "}}], "
 
-static void anti_affinity_of_the_pod(void **state)
+static void anti_affinity_counts_in_both_directions(void **state)
 {
     (void)state;
     struct fixture *x = begin(NODES "objects:\n" POD("p", "x", "") POD("q", "y", APART("x"))
@@ -144,12 +144,12 @@ static void anti_affinity_of_the_pod(void **state)
     run(x, USEC_PER_SEC);
     expect(x, "p", "a", NULL);
     expect(x, "q", "b", NULL);
-    expect(x, "r", "a", NULL); /* q keeps it away from b */
+    expect(x, "r", "a", NULL); /* q excludes b */
     expect(x, "s", "b", NULL);
     end(x);
 }
 
-static void anti_affinity_in_words(void **state)
+static void the_message_names_anti_affinity(void **state)
 {
     (void)state;
     struct fixture *x =
@@ -163,7 +163,7 @@ static void anti_affinity_in_words(void **state)
     end(x);
 }
 
-static void a_pod_that_goes_makes_room(void **state)
+static void a_pod_with_anti_affinity_that_goes_makes_room(void **state)
 {
     (void)state;
     struct fixture *x =
@@ -189,7 +189,7 @@ static void a_spread_is_kept(void **state)
     end(x);
 }
 
-static void a_spread_in_words(void **state)
+static void the_message_names_the_topology_spread(void **state)
 {
     (void)state;
     struct fixture *x = begin("nodes:\n" NODE("a", "") NODE(
@@ -207,8 +207,8 @@ static void a_spread_in_words(void **state)
     end(x);
 }
 
-/* A pod that is nominated keeps its place from those of no higher priority. */
-static void pods_that_are_nominated_count(void **state)
+/* A nominated pod keeps its room from pods of the same or a lower priority. */
+static void nominated_pods_count(void **state)
 {
     (void)state;
     struct fixture *x = begin("nodes:\n" NODE("a", "") NODE(
@@ -233,7 +233,7 @@ static void pods_that_are_nominated_count(void **state)
     end(x);
 }
 
-static void a_volume_is_where_it_is(void **state)
+static void a_volume_decides_the_node(void **state)
 {
     (void)state;
     struct fixture *x = begin(NODES "objects:\n" CLAIM("c1", "v1") VOLUME("v1", "b") CLAIM(
@@ -244,7 +244,7 @@ static void a_volume_is_where_it_is(void **state)
     end(x);
 }
 
-static void a_claim_is_being_prepared(void **state)
+static void the_selected_node_of_a_claim_decides_the_node(void **state)
 {
     (void)state;
     struct fixture *x = begin(
@@ -255,7 +255,7 @@ static void a_claim_is_being_prepared(void **state)
     end(x);
 }
 
-static void a_volume_comes_later(void **state)
+static void a_pod_is_scheduled_when_the_volume_that_limits_it_is_deleted(void **state)
 {
     (void)state;
     struct fixture *x = begin(NODES "objects:\n" CLAIM("c", "v") VOLUME("v", "far") POD(
@@ -264,11 +264,11 @@ static void a_volume_comes_later(void **state)
     run(x, 4 * USEC_PER_SEC);
     expect(x, "p", "", NULL);
     run(x, 20 * USEC_PER_SEC);
-    expect(x, "p", "a", NULL); /* nothing is known of it any more */
+    expect(x, "p", "a", NULL); /* the volume is unknown now */
     end(x);
 }
 
-static void manifests_are_checked(void **state)
+static void invalid_manifests_are_refused(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -281,16 +281,16 @@ static void manifests_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(anti_affinity_of_the_pod),
-        cmocka_unit_test(anti_affinity_in_words),
-        cmocka_unit_test(a_pod_that_goes_makes_room),
+        cmocka_unit_test(anti_affinity_counts_in_both_directions),
+        cmocka_unit_test(the_message_names_anti_affinity),
+        cmocka_unit_test(a_pod_with_anti_affinity_that_goes_makes_room),
         cmocka_unit_test(a_spread_is_kept),
-        cmocka_unit_test(a_spread_in_words),
-        cmocka_unit_test(pods_that_are_nominated_count),
-        cmocka_unit_test(a_volume_is_where_it_is),
-        cmocka_unit_test(a_claim_is_being_prepared),
-        cmocka_unit_test(a_volume_comes_later),
-        cmocka_unit_test(manifests_are_checked),
+        cmocka_unit_test(the_message_names_the_topology_spread),
+        cmocka_unit_test(nominated_pods_count),
+        cmocka_unit_test(a_volume_decides_the_node),
+        cmocka_unit_test(the_selected_node_of_a_claim_decides_the_node),
+        cmocka_unit_test(a_pod_is_scheduled_when_the_volume_that_limits_it_is_deleted),
+        cmocka_unit_test(invalid_manifests_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "gang/gang.h"
 #include "k8s/encoding/kube_field.h"
+#include "workload/workload.h"
 
 #define GROUP                                                                                      \
     "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: "   \
@@ -40,7 +41,7 @@ static void expect_error(const char *text, const char *message)
         assert_string_equal(err.text, message);
 }
 
-static void short_nodes_are_written_out(void **state)
+static void short_nodes_become_complete_nodes(void **state)
 {
     (void)state;
     struct scenario *s =
@@ -65,7 +66,7 @@ static void short_nodes_are_written_out(void **state)
     scenario_free(s);
 }
 
-static void manifests_are_taken_as_they_are(void **state)
+static void manifests_are_used_unchanged(void **state)
 {
     (void)state;
     struct scenario *s = parse("objects:\n- " GROUP "\n- " POD "\n- " JOB "\n");
@@ -86,7 +87,7 @@ static void a_stream_of_manifests_is_a_scenario(void **state)
     scenario_free(s);
 }
 
-static void manifests_come_from_files_beside(void **state)
+static void manifests_are_read_from_files_relative_to_the_scenario(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -100,7 +101,7 @@ static void manifests_come_from_files_beside(void **state)
                  "s.yaml: objects[0]: ./nowhere.yaml: cannot be opened: No such file or directory");
 }
 
-static void the_timetable_is_read(void **state)
+static void the_timetable_is_parsed(void **state)
 {
     (void)state;
     struct scenario *s = parse("timetable:\n"
@@ -136,7 +137,7 @@ static void the_timetable_is_read(void **state)
     scenario_free(s);
 }
 
-static void config_overrides_only_what_it_names(void **state)
+static void config_overrides_only_the_settings_that_it_names(void **state)
 {
     (void)state;
     struct scenario *s = parse("config: {holdSeconds: 7, backoffSeconds: 250ms, maxHolds: 3}");
@@ -161,7 +162,7 @@ static void config_overrides_only_what_it_names(void **state)
     scenario_free(s);
 }
 
-static void expectations_are_read_in_the_order_of_time(void **state)
+static void expectations_are_sorted_by_time(void **state)
 {
     (void)state;
     struct scenario *s =
@@ -170,7 +171,7 @@ static void expectations_are_read_in_the_order_of_time(void **state)
               "- {at: 3s, gang: ml/g, state: Waiting, reason: NotEnoughResources, bound: 0}\n");
     assert_int_equal(s->n_expects, 2);
     const struct scenario_expect *e = &s->expects[0];
-    assert_true(e->gang);
+    assert_int_equal(e->of, EXPECT_GANG);
     assert_string_equal(e->ns, "ml");
     assert_string_equal(e->name, "g");
     assert_int_equal(e->state, GANG_WAITING);
@@ -178,7 +179,7 @@ static void expectations_are_read_in_the_order_of_time(void **state)
     assert_int_equal(e->bound, 0);
     assert_string_equal(e->where, "expect[1]");
     e = &s->expects[1];
-    assert_false(e->gang);
+    assert_int_equal(e->of, EXPECT_POD);
     assert_string_equal(e->ns, "default");
     assert_string_equal(e->phase, "Running");
     assert_string_equal(e->node, "");
@@ -188,7 +189,7 @@ static void expectations_are_read_in_the_order_of_time(void **state)
     scenario_free(s);
 }
 
-static void mistakes_say_where_they_are_and_what_to_write(void **state)
+static void errors_name_the_position_and_the_remedy(void **state)
 {
     (void)state;
     static const struct {
@@ -196,13 +197,13 @@ static void mistakes_say_where_they_are_and_what_to_write(void **state)
     } cases[] = {
         {"", "s.yaml: is empty: write nodes, objects and a timetable"},
         {"- a\n", "s.yaml: must be a mapping with nodes"},
-        {"nodes: []\n---\nobjects: []\n", "s.yaml: a scenario is one document"},
-        {"nods: []\n", "s.yaml: unknown key \"nods\": known are nodes, objects, timetable"},
+        {"nodes: []\n---\nobjects: []\n", "s.yaml: a scenario must be one document"},
+        {"nods: []\n", "s.yaml: unknown key \"nods\": valid keys are nodes, objects, timetable"},
         {"nodes: {a: b}\n", "s.yaml: nodes must be a list"},
-        {"nodes: [{count: 2}]\n", "s.yaml: nodes[0]: a node needs a name"},
+        {"nodes: [{count: 2}]\n", "s.yaml: nodes[0]: name is missing: a node needs a name"},
         {"nodes: [{name: n}]\n", "s.yaml: nodes[0]: node n: allocatable is missing"},
         {"nodes: [{name: n, allocatable: {cpu: 1}, labels: x}]\n",
-         "s.yaml: nodes[0]: node n: labels must be key: value"},
+         "s.yaml: nodes[0]: node n: labels must be a mapping"},
         {"nodes: [{name: n, allocatable: {cpu: 1}, cout: 2}]\n",
          "s.yaml: nodes[0]: unknown key \"cout\""},
         {"nodes: [{name: n, allocatable: {cpu: 1}, count: x}]\n",
@@ -215,10 +216,10 @@ static void mistakes_say_where_they_are_and_what_to_write(void **state)
         {"objects: [{apiVersion: v1, kind: Pod}]\n",
          "s.yaml: objects[0]: Pod: metadata.name is missing"},
         {"objects: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}]\n",
-         "s.yaml: objects[0]: apps/v1 Deployment is not known to the built-in cluster: write its "
+         "s.yaml: objects[0]: the built-in cluster does not support apps/v1 Deployment: write its "
          "pods, or a Job"},
         {"objects: [{apiVersion: foo.dev/v1, kind: PodGroup, metadata: {name: d}}]\n",
-         "s.yaml: objects[0]: foo.dev/v1 PodGroup is not known"},
+         "s.yaml: objects[0]: the built-in cluster does not support foo.dev/v1 PodGroup"},
         {"objects: [{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: "
          "c, resources: {limits: {cpu: much}}}]}}]\n",
          "s.yaml: objects[0]: Pod p: "},
@@ -226,32 +227,45 @@ static void mistakes_say_where_they_are_and_what_to_write(void **state)
          "s.yaml: objects[0]: Job j: spec.template.spec is missing"},
         {"objects: [{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {parallelism: "
          "-1}}]\n",
-         "s.yaml: objects[0]: Job j: spec.parallelism must be a number from 0"},
+         "s.yaml: objects[0]: Job j: spec.parallelism must be a whole number from 0 to 2147483647"},
         {"objects: [{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}}]\n",
          "s.yaml: objects[0]: ResourceQuota q: spec.hard is missing"},
         {"objects: [{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "
          "q}}]\n",
          "s.yaml: objects[0]: PriorityClass q: value is missing"},
-        {"timetable: [3]\n", "s.yaml: timetable[0]: write {at: 10s, create: […]}"},
+        {"timetable: [3]\n",
+         "s.yaml: timetable[0]: must be a mapping such as {at: 10s, create: […]}"},
         {"timetable: [{create: []}]\n", "s.yaml: timetable[0]: at is missing"},
         {"timetable: [{at: soon}]\n",
-         "s.yaml: timetable[0]: at: \"soon\" is no length of time: write 90s"},
-        {"timetable: [{at: [1]}]\n", "s.yaml: timetable[0]: at must be a time such as 30s"},
-        {"timetable: [{at: -1}]\n", "s.yaml: timetable[0]: at: \"-1\" is no length of time"},
+         "s.yaml: timetable[0]: at: \"soon\" is not a duration: write 90s"},
+        {"timetable: [{at: [1]}]\n", "s.yaml: timetable[0]: at must be a duration such as 30s"},
+        {"timetable: [{at: -1}]\n", "s.yaml: timetable[0]: at: \"-1\" is not a duration"},
         {"timetable: [{at: 1s, every: 0s}]\n", "s.yaml: timetable[0]: every must be at least 1ms"},
-        {"timetable: [{at: 1s, times: 2}]\n", "s.yaml: timetable[0]: times needs every"},
+        {"timetable: [{at: 1s, times: 2}]\n", "s.yaml: timetable[0]: times is set without every"},
         {"timetable: [{at: 1s, crate: []}]\n", "s.yaml: timetable[0]: unknown key \"crate\""},
         {"timetable: [{at: 1s, create: [{kind: Pod}]}]\n",
          "s.yaml: timetable[0].create[0]: apiVersion or kind is missing"},
-        {"timetable: [{at: 1s, delete: [x]}]\n", "s.yaml: timetable[0].delete[0]: write {kind:"},
+        {"timetable: [{at: 1s, delete: [x]}]\n",
+         "s.yaml: timetable[0].delete[0]: must be a mapping such as {kind:"},
         {"timetable: [{at: 1s, delete: [{kind: Pot, name: a}]}]\n",
-         "s.yaml: timetable[0].delete[0]: kind \"Pot\" is not known"},
+         "s.yaml: timetable[0].delete[0]: unknown kind \"Pot\""},
         {"timetable: [{at: 1s, delete: [{kind: Pod}]}]\n",
          "s.yaml: timetable[0].delete[0]: name is missing"},
         {"timetable: [{at: 1s, delete: [{kind: PodGroup, name: a, apiGroup: b}]}]\n",
-         "s.yaml: timetable[0].delete[0]: apiGroup b is not that of a PodGroup"},
+         "s.yaml: timetable[0].delete[0]: apiGroup b has no PodGroup"},
         {"timetable: [{at: 1s, scale: [{kind: Pod, name: a, parallelism: 2}]}]\n",
-         "s.yaml: timetable[0].scale[0]: only a Job is scaled"},
+         "s.yaml: timetable[0].scale[0]: only a Job can be scaled"},
+        {"timetable: [{at: 1s, delete: [{kind: Queue, name: a, apiGroup: scheduling.x-k8s.io}]}]\n",
+         "s.yaml: timetable[0].delete[0]: apiGroup scheduling.x-k8s.io has no Queue"},
+        {"timetable: [{at: 1s, patch: [{kind: Queue, name: a}]}]\n",
+         "s.yaml: timetable[0].patch[0]: nothing to patch: write metadata, spec or status"},
+        {"timetable: [{at: 1s, patch: [{kind: Queue, name: a, spec: 3}]}]\n",
+         "s.yaml: timetable[0].patch[0]: spec must be a mapping"},
+        {"timetable: [{at: 1s, patch: [{kind: Queue, name: a, metadata: {name: b}}]}]\n",
+         "s.yaml: timetable[0].patch[0].metadata: unknown key \"name\": valid keys are labels, "
+         "annotations"},
+        {"timetable: [{at: 1s, patch: [{kind: Pod, name: a, spec: {nodeName: b}}]}]\n",
+         "s.yaml: timetable[0].patch[0]: of a Pod, only metadata can be patched"},
         {"timetable: [{at: 1s, cordon: [{a: b}]}]\n",
          "s.yaml: timetable[0]: cordon[0] must be the name of a node"},
         {"config: {holdSecond: 3}\n", "s.yaml: config: unknown key \"holdSecond\""},
@@ -261,26 +275,39 @@ static void mistakes_say_where_they_are_and_what_to_write(void **state)
         {"config: {onFailedCommit: evict-all}\n",
          "s.yaml: config: onFailedCommit must be complete or evict"},
         {"config: {belowMinimum: true}\n", "s.yaml: config: belowMinimum must be leave or requeue"},
-        {"config: 3\n", "s.yaml: config: write {holdSeconds: 20}"},
+        {"config: {queueNamespaces: [training]}\n",
+         "s.yaml: config: queueNamespaces[0] must be QUEUE:NAMESPACE, such as training:ml"},
+        {"config: {queueHalfLifeSeconds: 1s}\n",
+         "s.yaml: config: queueHalfLifeSeconds must be from 10s to 720h"},
+        {"config: {queueTimeFactorPercent: 1001}\n",
+         "s.yaml: config: queueTimeFactorPercent must be a whole number from 0 to 1000"},
+        {"config: 3\n", "s.yaml: config: must be a mapping such as {holdSeconds: 20}"},
         {"expect: [{gang: a}]\n", "s.yaml: expect[0]: at is missing"},
-        {"expect: [{at: 1s}]\n", "s.yaml: expect[0]: write {at: 10s, gang: ns/name"},
-        {"expect: [{at: 1s, gang: a, pod: b}]\n", "s.yaml: expect[0]: write {at: 10s, gang:"},
+        {"expect: [{at: 1s}]\n",
+         "s.yaml: expect[0]: must be a mapping such as {at: 10s, gang: ns/name"},
+        {"expect: [{at: 1s, gang: a, pod: b}]\n",
+         "s.yaml: expect[0]: must be a mapping such as {at: 10s, gang:"},
         {"expect: [{at: 1s, gang: a, state: Happy}]\n",
-         "s.yaml: expect[0]: state \"Happy\" is not known: write Assembling"},
+         "s.yaml: expect[0]: unknown state \"Happy\": write Assembling"},
         {"expect: [{at: 1s, gang: a, reason: None}]\n",
-         "s.yaml: expect[0]: reason \"None\" is not known"},
+         "s.yaml: expect[0]: unknown reason \"None\""},
         {"expect: [{at: 1s, gang: a, phase: Running}]\n",
          "s.yaml: expect[0]: unknown key \"phase\""},
+        {"expect: [{at: 1s, queue: a, state: Waiting}]\n",
+         "s.yaml: expect[0]: unknown key \"state\""},
+        {"expect: [{at: 1s, queue: a, used: 3}]\n",
+         "s.yaml: expect[0]: used must be a mapping such as {nvidia.com/gpu: 6}"},
+        {"expect: [{at: 1s, queue: a, used: {cpu: much}}]\n", "s.yaml: expect[0]: used: cpu: "},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
         expect_error(cases[i].text, cases[i].message);
 }
 
-static void a_job_makes_its_pods(void **state)
+static void a_job_creates_its_pods(void **state)
 {
     (void)state;
     struct scenario *s = parse("objects:\n- " JOB "\n");
-    json_t *pod = manifest_job_pod(json_array_get(s->objects, 0), 4);
+    json_t *pod = workload_job_pod(json_array_get(s->objects, 0), 4);
     assert_string_equal(manifest_name(pod), "j-4");
     assert_string_equal(manifest_ns(pod), "default");
     assert_string_equal(field_peek(pod, "metadata", "labels", "a", NULL), "b");
@@ -295,15 +322,15 @@ static void a_job_makes_its_pods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_nodes_are_written_out),
-        cmocka_unit_test(manifests_are_taken_as_they_are),
+        cmocka_unit_test(short_nodes_become_complete_nodes),
+        cmocka_unit_test(manifests_are_used_unchanged),
         cmocka_unit_test(a_stream_of_manifests_is_a_scenario),
-        cmocka_unit_test(manifests_come_from_files_beside),
-        cmocka_unit_test(the_timetable_is_read),
-        cmocka_unit_test(config_overrides_only_what_it_names),
-        cmocka_unit_test(expectations_are_read_in_the_order_of_time),
-        cmocka_unit_test(mistakes_say_where_they_are_and_what_to_write),
-        cmocka_unit_test(a_job_makes_its_pods),
+        cmocka_unit_test(manifests_are_read_from_files_relative_to_the_scenario),
+        cmocka_unit_test(the_timetable_is_parsed),
+        cmocka_unit_test(config_overrides_only_the_settings_that_it_names),
+        cmocka_unit_test(expectations_are_sorted_by_time),
+        cmocka_unit_test(errors_name_the_position_and_the_remedy),
+        cmocka_unit_test(a_job_creates_its_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each kind of the table, by a file of real-looking manifests (kinds/), in both conventions. A row
- * that no file asks about, in each of its versions, is a failure of its own.
+ * A file of realistic manifests (kinds/) for each kind in the table, for KAI and Volcano. The test
+ * also fails if no file covers a row of the table, in each of its versions.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define FOLDER "test/unit/workload/kinds"
 
-/* "group/version Kind API": a PodGroup was made of a chain with that kind in it. */
+/* "group/version Kind API": a file creates a PodGroup in this API from a chain with this kind. */
 static struct map covered = MAP_INIT;
 
 static void seen(const json_t *const *chain, size_t n, const char *gives, void *arg)
@@ -30,7 +30,7 @@ static void seen(const json_t *const *chain, size_t n, const char *gives, void *
     }
 }
 
-static void test_W01_every_fixture_gives_the_documented_group(void **state)
+static void W01_every_fixture_gives_the_documented_podgroup(void **state)
 {
     (void)state;
     int wrong = 0, files = 0;
@@ -54,11 +54,11 @@ static bool is_covered(const struct workload_kind *k, const char *version, const
         xasprintf("%s%s%s %s %s", k->group, *k->group ? "/" : "", version, k->kind, api);
     if (map_get(&covered, key))
         return true;
-    fprintf(stderr, "no fixture makes a PodGroup of \"%s\"\n", key);
+    fprintf(stderr, "no fixture creates a PodGroup for \"%s\"\n", key);
     return false;
 }
 
-static void test_W01_every_row_of_the_table_is_tested(void **state)
+static void W01_every_row_of_the_table_of_kinds_is_tested(void **state)
 {
     static const char *const any[] = {"v1", NULL};
     static const char *const apis[] = {"scheduling.run.ai", "scheduling.volcano.sh"};
@@ -74,8 +74,8 @@ static void test_W01_every_row_of_the_table_is_tested(void **state)
     assert_true(all);
 }
 
-/* Versions that no row has get the default rule, as KAI does it. */
-static void test_other_versions_and_groups_are_other_kinds(void **state)
+/* Versions without a row get the default rule, as in KAI. */
+static void other_versions_and_api_groups_are_other_kinds(void **state)
 {
     (void)state;
     assert_string_equal(workload_plural("batch/v1", "Job"), "jobs");
@@ -90,7 +90,7 @@ static void test_other_versions_and_groups_are_other_kinds(void **state)
     assert_null(workload_plural("apps/v1", "DaemonSet"));
 }
 
-static void test_kinds_are_in_the_table_once(void **state)
+static void each_kind_is_in_the_table_once(void **state)
 {
     (void)state;
     for (size_t i = 0; workload_kind_at(i); i++) {
@@ -102,8 +102,8 @@ static void test_kinds_are_in_the_table_once(void **state)
     }
 }
 
-/* docs/workloads.md has each kind. Those of run.ai are one entry there, by their ending. */
-static void test_every_kind_is_documented(void **state)
+/* docs/workloads.md lists each kind. The kinds of run.ai are one entry there, `*Workload`. */
+static void every_kind_is_documented(void **state)
 {
     static const char ending[] = "Workload";
     cleanup_free char *docs = xcalloc(1, 65536);
@@ -119,13 +119,13 @@ static void test_every_kind_is_documented(void **state)
         bool by_ending = end && strcmp(end, ending) == 0 && strstr(docs, "`*Workload`");
         if (by_ending || strstr(docs, kind))
             continue;
-        fprintf(stderr, "docs/workloads.md has no %s\n", kind);
+        fprintf(stderr, "docs/workloads.md does not mention %s\n", kind);
         all = false;
     }
     assert_true(all);
 }
 
-static void test_what_may_change_is_followed(void **state)
+static void kinds_that_scale_are_watched_for_changes(void **state)
 {
     struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
                                      (char[]){"spec.replicas"}, NULL};
@@ -146,12 +146,12 @@ static void test_what_may_change_is_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_W01_every_fixture_gives_the_documented_group),
-        cmocka_unit_test(test_W01_every_row_of_the_table_is_tested),
-        cmocka_unit_test(test_other_versions_and_groups_are_other_kinds),
-        cmocka_unit_test(test_kinds_are_in_the_table_once),
-        cmocka_unit_test(test_every_kind_is_documented),
-        cmocka_unit_test(test_what_may_change_is_followed),
+        cmocka_unit_test(W01_every_fixture_gives_the_documented_podgroup),
+        cmocka_unit_test(W01_every_row_of_the_table_of_kinds_is_tested),
+        cmocka_unit_test(other_versions_and_api_groups_are_other_kinds),
+        cmocka_unit_test(each_kind_is_in_the_table_once),
+        cmocka_unit_test(every_kind_is_documented),
+        cmocka_unit_test(kinds_that_scale_are_watched_for_changes),
     };
     int r = cmocka_run_group_tests(tests, NULL, NULL);
     map_done(&covered);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pod asks for, times a number, as minResources says it. */
+/* The requests of a pod, times a number, as minResources states them. */
 #include "base/buf.h"
 #include "k8s/encoding/kube_field.h"
 #include "workload/kinds.h"
@@ -68,7 +68,7 @@ static const struct {
     {"all there is",
      "{containers: [{resources: {requests: {example.com/a: 9223372036854775807}}}]}", 1000000,
      "{\"example.com/a\": \"9223372036854775807\"}"},
-    /* wrong */
+    /* invalid */
     {"negative", "{containers: [{resources: {requests: {cpu: -1}}}]}", 1,
      "spec.containers[0].resources.requests.cpu is -1, must not be negative"},
     {"no quantity", "{containers: [{resources: {requests: {cpu: true}}}]}", 1,
@@ -83,8 +83,8 @@ static const struct {
      "spec.overhead.cpu: \"x\" is not a quantity (such as 2, 500m or 16Gi)"},
 };
 
-/* However many containers there are, each counts. */
-static void test_many_containers(void **state)
+/* All containers count, even if there are very many. */
+static void requests_of_many_containers_are_summed(void **state)
 {
     (void)state;
     cleanup_buf struct buf yaml = BUF_INIT;
@@ -98,7 +98,7 @@ static void test_many_containers(void **state)
     assert_string_equal(json_string_value(json_object_get(sum, "cpu")), "600");
 }
 
-static void test_pods_and_sums(void **state)
+static void min_resources_are_the_requests_of_a_pod_times_the_minimum(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
@@ -112,14 +112,14 @@ static void test_pods_and_sums(void **state)
         else
             got = sum ? json_dumps(sum, JSON_SORT_KEYS) : xstrdup("{}");
         if (strcmp(got, pods[i].gives) != 0)
-            fail_msg("%s: is %s, not %s", pods[i].what, got, pods[i].gives);
+            fail_msg("%s: got %s, want %s", pods[i].what, got, pods[i].gives);
     }
 }
 
 /* ---- the sums ---- */
 
-/* Containers in order: 'c' container, 'i' init, 's' sidecar, each with its CPU. */
-static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void **state)
+/* Containers in order, with their CPU: 'c' container, 'i' init container, 's' sidecar. */
+static void C10_init_containers_and_sidecars_count_as_in_kube_scheduler(void **state)
 {
     (void)state;
     static const struct {
@@ -129,8 +129,8 @@ static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void 
     } cases[] = {
         {"cc", {100, 200}, 300},       {"ic", {500, 200}, 500},
         {"ic", {100, 200}, 200},       {"sc", {100, 200}, 300},
-        {"sic", {100, 500, 200}, 600}, /* the init step runs beside the sidecar before it */
-        {"isc", {500, 100, 200}, 500}, /* the init step is over when the sidecar starts */
+        {"sic", {100, 500, 200}, 600}, /* the init container runs beside the earlier sidecar */
+        {"isc", {500, 100, 200}, 500}, /* the init container has ended when the sidecar starts */
         {"iic", {300, 400, 100}, 400}, {"ssic", {100, 100, 300, 50}, 500},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -143,19 +143,19 @@ static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void 
                                                      : CONTAINER_INIT);
         }
         if (request_sums_get(&r, "cpu") != cases[i].want)
-            fail_msg("%s: %d, not %d", cases[i].kinds, (int)request_sums_get(&r, "cpu"),
+            fail_msg("%s: got %d, want %d", cases[i].kinds, (int)request_sums_get(&r, "cpu"),
                      (int)cases[i].want);
         request_sums_done(&r);
     }
 }
 
-static void C10_overhead_pod_level_and_resize(void **state)
+static void C10_overhead_pod_level_requests_and_resizes_count(void **state)
 {
     (void)state;
     struct request_sums r = {0};
     request_sums_ask(&r, "cpu", 100);
     request_sums_ask(&r, "nvidia.com/gpu", 2);
-    request_sums_ask(&r, "cpu", 300); /* resized in place: the larger counts */
+    request_sums_ask(&r, "cpu", 300); /* resized in place: the larger amount counts */
     request_sums_container(&r, CONTAINER_REGULAR);
     assert_int_equal(request_sums_get(&r, "cpu"), 300);
     request_sums_set(&r, "cpu", 1000);
@@ -168,7 +168,7 @@ static void C10_overhead_pod_level_and_resize(void **state)
     request_sums_done(&r);
 }
 
-/* Each container asks for other resources, and all for one: the sums are exact. */
+/* Each container requests another resource, and all request one. The sums are exact. */
 static void T06_requests_of_any_number_of_resources_are_summed(void **state)
 {
     (void)state;
@@ -190,10 +190,10 @@ static void T06_requests_of_any_number_of_resources_are_summed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pods_and_sums),
-        cmocka_unit_test(test_many_containers),
-        cmocka_unit_test(C10_init_containers_and_sidecars_count_as_the_scheduler_counts),
-        cmocka_unit_test(C10_overhead_pod_level_and_resize),
+        cmocka_unit_test(min_resources_are_the_requests_of_a_pod_times_the_minimum),
+        cmocka_unit_test(requests_of_many_containers_are_summed),
+        cmocka_unit_test(C10_init_containers_and_sidecars_count_as_in_kube_scheduler),
+        cmocka_unit_test(C10_overhead_pod_level_requests_and_resizes_count),
         cmocka_unit_test(T06_requests_of_any_number_of_resources_are_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever stands in an object: the real-looking chains of kinds/ with values put wrong at random,
- * in both conventions. Nothing may crash (the suite runs under sanitizers), and what comes of it is
- * a PodGroup that can be, or a sentence.
+ * The chains of kinds/ with random invalid values, for KAI and Volcano. Nothing may crash (the
+ * suite also runs under sanitizers), and the result is a valid PodGroup or an error message.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,9 +15,9 @@
 
 #define FOLDER "test/unit/workload/kinds"
 
-enum { MUTANTS = 400 }; /* of each file, in each convention */
+enum { MUTANTS = 400 }; /* for each file, for KAI and for Volcano */
 
-/* ---- dice that fall alike everywhere ---- */
+/* ---- a random generator that is the same everywhere ---- */
 
 static uint64_t dice_state;
 
@@ -38,7 +37,7 @@ static json_t *odd_value(void)
     return json_loads(texts[dice(ARRAY_SIZE(texts))], JSON_DECODE_ANY, NULL);
 }
 
-/* Puts an odd value somewhere, each depth as likely as the next. */
+/* Puts an odd value somewhere; each depth is equally likely. */
 static void mutate(json_t *v)
 {
     size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
@@ -67,7 +66,7 @@ static void mutate(json_t *v)
 static void check_roles(const struct workload_group *g)
 {
     bool joined = !g->role;
-    assert_true(g->n_roles <= 1024); /* what gang/podgroup/quorum.c takes */
+    assert_true(g->n_roles <= 1024); /* the bound of gang/podgroup/quorum.c */
     assert_true(g->min_children >= -1 && g->min_children <= (int64_t)g->n_roles);
     for (size_t i = 0; i < g->n_roles; i++) {
         const struct workload_role *r = &g->roles[i];
@@ -109,8 +108,8 @@ struct counts {
     size_t groups, refused, none;
 };
 
-static void ask(const struct workload_rules *rules, const json_t *const *chain, size_t n,
-                struct counts *counts)
+static void try_chain(const struct workload_rules *rules, const json_t *const *chain, size_t n,
+                      struct counts *counts)
 {
     struct workload_group g;
     struct workload_ref ref;
@@ -135,7 +134,7 @@ static void ask(const struct workload_rules *rules, const json_t *const *chain, 
     }
 }
 
-static void mutants_of(const json_t *docs, struct counts *counts)
+static void try_mutants_of(const json_t *docs, struct counts *counts)
 {
     static const char *const schedulers[] = {"kai-scheduler", "volcano"};
     struct workload_rules rules = fixture_rules();
@@ -151,11 +150,11 @@ static void mutants_of(const json_t *docs, struct counts *counts)
             json_object_set_new(spec, "schedulerName", json_string(schedulers[i % 2]));
         for (size_t k = 0; k < n; k++)
             chain[k] = json_array_get(copy, k + 1);
-        ask(&rules, chain, n, counts);
+        try_chain(&rules, chain, n, counts);
     }
 }
 
-static void test_odd_objects_give_groups_or_sentences(void **state)
+static void odd_objects_give_a_valid_podgroup_or_an_error_message(void **state)
 {
     struct counts counts = {0, 0, 0};
     DIR *dir = opendir(FOLDER);
@@ -168,11 +167,11 @@ static void test_odd_objects_give_groups_or_sentences(void **state)
             continue;
         cleanup_json json_t *docs = yaml_load(path, &err);
         assert_non_null(docs);
-        dice_state = 42; /* the order of files does not matter */
-        mutants_of(docs, &counts);
+        dice_state = 42; /* so that the order of files does not matter */
+        try_mutants_of(docs, &counts);
     }
     closedir(dir);
-    /* The dice have shown all faces. */
+    /* All three results occurred. */
     assert_true(counts.groups > 1000);
     assert_true(counts.refused > 1000);
     assert_true(counts.none > 10);
@@ -180,6 +179,7 @@ static void test_odd_objects_give_groups_or_sentences(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_odd_objects_give_groups_or_sentences)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odd_objects_give_a_valid_podgroup_or_an_error_message)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

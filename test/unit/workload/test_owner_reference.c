@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way up. */
+/* From an object to its owner. */
 #include "k8s/encoding/kube_field.h"
 #include "workload_fixture.h"
 
@@ -9,14 +9,14 @@ static const struct {
     {"{}", NULL},
     {"{metadata: {ownerReferences: []}}", NULL},
     {"{metadata: {ownerReferences: [{apiVersion: v1, kind: A, name: a, uid: u}]}}", "v1 A a u"},
-    /* the controller goes before the first */
+    /* the controller comes before the first owner */
     {"{metadata: {ownerReferences: [{apiVersion: v1, kind: A, name: a, uid: u}, {apiVersion: v2, "
      "kind: B, name: b, uid: w, controller: true}]}}",
      "v2 B b w"},
     {"{metadata: {ownerReferences: [{apiVersion: v1, kind: A, name: a, uid: u, controller: false}, "
      "{apiVersion: v2, kind: B, name: b, uid: w}]}}",
      "v1 A a u"},
-    /* references that lead nowhere */
+    /* invalid references */
     {"{metadata: {ownerReferences: [{apiVersion: v1, kind: A, name: a}]}}", NULL},
     {"{metadata: {ownerReferences: [{apiVersion: v1, kind: A, name: '', uid: u}]}}", NULL},
     {"{metadata: {ownerReferences: [{apiVersion: 1, kind: A, name: a, uid: u}]}}", NULL},
@@ -24,13 +24,13 @@ static const struct {
     {"{metadata: {ownerReferences: {apiVersion: v1, kind: A, name: a, uid: u}}}", NULL},
     {"{metadata: [1]}", NULL},
     {"[]", NULL},
-    /* skipped kinds are passed, for their words count: workload_group() leaves them out */
+    /* kinds that workload_group() leaves out are still read, because their annotations count */
     {"{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {ownerReferences: "
      "[{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, name: t, uid: u}]}}",
      "trainer.kubeflow.org/v1alpha1 TrainJob t u"},
 };
 
-static void test_who_is_next(void **state)
+static void the_next_owner_is_the_controller_or_the_first(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -41,13 +41,13 @@ static void test_who_is_next(void **state)
         cleanup_free char *got =
             found ? xasprintf("%s %s %s %s", ref.api_version, ref.kind, ref.name, ref.uid) : NULL;
         if (!str_eq(got, steps[i].owner))
-            fail_msg("%s: is %s, not %s", steps[i].object, got ? got : "none",
+            fail_msg("%s: got %s, want %s", steps[i].object, got ? got : "none",
                      steps[i].owner ? steps[i].owner : "none");
         workload_ref_done(&ref);
     }
 }
 
-static void test_a_kind_of_the_configuration_ends_the_way(void **state)
+static void a_configured_kind_has_no_further_owner(void **state)
 {
     struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
                                      (char[]){"spec.replicas"}, NULL};
@@ -68,8 +68,8 @@ static void test_a_kind_of_the_configuration_ends_the_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_next),
-        cmocka_unit_test(test_a_kind_of_the_configuration_ends_the_way),
+        cmocka_unit_test(the_next_owner_is_the_controller_or_the_first),
+        cmocka_unit_test(a_configured_kind_has_no_further_owner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes for all kinds: which API and whose rules, chains that are wrong, kinds that the
- * configuration adds, long names. */
+/* Rules for all kinds: the API of the PodGroup, invalid chains, kinds that the configuration adds,
+ * and long names. */
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
     "{metadata: {name: p, uid: pu, namespace: ml, ownerReferences: [{apiVersion: example.com/v1, " \
     "kind: " kind ", name: o, uid: ou, controller: true}]}, spec: {schedulerName: kai-scheduler}}"
 
-/* Asks about a pod and its owner (NULL if it has none). */
+/* The PodGroup for a pod and its owner (NULL: none). */
 static char *ask(const struct workload_rules *rules, const char *pod, const char *owner)
 {
     cleanup_json json_t *below = fixture_parse(pod);
@@ -26,10 +26,10 @@ static void expect(const struct workload_rules *rules, const char *pod, const ch
 {
     cleanup_free char *got = ask(rules, pod, owner);
     if (strcmp(got, gives) != 0)
-        fail_msg("%s %s\n  is  %s\n  not %s", pod, owner ? owner : "", got, gives);
+        fail_msg("%s %s\n  got  %s\n  want %s", pod, owner ? owner : "", got, gives);
 }
 
-/* ---- which API ---- */
+/* ---- the API of the PodGroup ---- */
 
 static const struct {
     const char *pod, *owner, *home, *api;
@@ -37,7 +37,7 @@ static const struct {
     {"{schedulerName: kai-scheduler}", "{}", NULL, "scheduling.run.ai"},
     {"{schedulerName: volcano}", "{}", "scheduling.run.ai", "scheduling.volcano.sh"},
     {"{schedulerName: kai-scheduler}", "{}", "scheduling.volcano.sh", "scheduling.run.ai"},
-    /* the scheduler's name goes before keys */
+    /* the scheduler's name comes before keys */
     {"{schedulerName: volcano}", "{annotations: {scheduling.run.ai/x: y}}", NULL,
      "scheduling.volcano.sh"},
     /* keys of the owner */
@@ -47,13 +47,13 @@ static const struct {
     {"{}", "{annotations: {scheduling.volcano.sh/group-min-member: '2'}}", NULL,
      "scheduling.volcano.sh"},
     {"{}", "{annotations: {volcano.sh/preemptable: 'true'}}", NULL, "scheduling.volcano.sh"},
-    /* nobody says anything */
+    /* neither the scheduler nor a key decides */
     {"{}", "{}", "scheduling.x-k8s.io", "scheduling.x-k8s.io"},
     {"{}", "{}", "scheduling.sigs.k8s.io", "scheduling.sigs.k8s.io"},
     {"{}", "{}", NULL, "scheduling.run.ai"},
 };
 
-static void test_which_api_is_written(void **state)
+static void the_api_follows_the_scheduler_name_then_keys_then_the_setting(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(apis); i++) {
@@ -73,11 +73,11 @@ static void test_which_api_is_written(void **state)
         cleanup_free char *got = fixture_ask(&rules, chain, 2);
         got[strcspn(got, " ")] = '\0';
         if (strcmp(got, apis[i].api) != 0)
-            fail_msg("%zu: %s, not %s", i, got, apis[i].api);
+            fail_msg("case %zu: got %s, want %s", i, got, apis[i].api);
     }
 }
 
-static void test_keys_of_the_pod_go_before_the_owners(void **state)
+static void keys_of_the_pod_come_before_keys_of_the_owner(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -91,9 +91,9 @@ static void test_keys_of_the_pod_go_before_the_owners(void **state)
            "pu");
 }
 
-/* ---- chains that are wrong ---- */
+/* ---- invalid chains ---- */
 
-static void test_several_owners_need_a_controller(void **state)
+static void several_owners_need_a_controller(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -103,28 +103,31 @@ static void test_several_owners_need_a_controller(void **state)
            "{schedulerName: volcano}}",
            NULL,
            "error: Pod ml/p: metadata.ownerReferences has 2 owners and none is the controller; "
-           "set controller: true on the one that counts");
+           "set controller: true on one of them");
     expect(&rules, POD_OF("Odd"),
            "{apiVersion: example.com/v1, kind: Odd, metadata: {name: o, uid: ou, namespace: ml, "
            "ownerReferences: [{apiVersion: v1, kind: A, name: a, uid: u}, {apiVersion: v1, kind: "
            "B, name: b, uid: w}]}}",
            "error: Odd ml/o: metadata.ownerReferences has 2 owners and none is the controller; "
-           "set controller: true on the one that counts");
+           "set controller: true on one of them");
 }
 
-static void test_objects_without_a_name_or_uid(void **state)
+static void objects_without_a_name_or_uid_are_refused(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
     expect(&rules, "{metadata: {name: p}, spec: {schedulerName: volcano}}", NULL,
-           "error: Pod default/p: metadata has no uid; only objects of the API have groups");
+           "error: Pod default/p: metadata.uid is missing; only objects of the API can have "
+           "PodGroups");
     expect(&rules, "{metadata: {uid: u}, spec: {schedulerName: volcano}}", NULL,
-           "error: Pod default/: metadata has no name; only objects of the API have groups");
+           "error: Pod default/: metadata.name is missing; only objects of the API can have "
+           "PodGroups");
     expect(&rules, "[]", NULL,
-           "error: Pod default/: metadata has no name; only objects of the API have groups");
+           "error: Pod default/: metadata.name is missing; only objects of the API can have "
+           "PodGroups");
 }
 
-static void test_chains_have_a_length(void **state)
+static void chains_of_owners_are_bounded(void **state)
 {
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *pod =
@@ -136,13 +139,15 @@ static void test_chains_have_a_length(void **state)
     cleanup_free char *none = fixture_ask(&rules, chain, 0);
     cleanup_free char *many = fixture_ask(&rules, chain, ARRAY_SIZE(chain));
     cleanup_free char *most = fixture_ask(&rules, chain, WORKLOAD_MAX_CHAIN);
-    assert_string_equal(none, "error: a chain of 0 owners, must be 1 to 16");
-    assert_string_equal(many, "error: a chain of 17 owners, must be 1 to 16");
+    assert_string_equal(none,
+                        "error: the pod and its owners are 0 objects, must be between 1 and 16");
+    assert_string_equal(many,
+                        "error: the pod and its owners are 17 objects, must be between 1 and 16");
     assert_string_equal(most, "scheduling.run.ai pg-p-u min 1 of v1/Pod/p u");
 }
 
-/* Nobody asks, and what the pod says itself is refused before anything else is read. */
-static void test_words_of_the_pod(void **state)
+/* An invalid annotation of the pod is refused before anything else is read. */
+static void an_invalid_annotation_of_the_pod_is_refused(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -154,9 +159,9 @@ static void test_words_of_the_pod(void **state)
     expect(&rules, "{metadata: {name: p, uid: u}}", NULL, "no PodGroup");
 }
 
-/* ---- our own minimum ---- */
+/* ---- muster's own minimum ---- */
 
-static void test_our_own_minimum_goes_before_volcanos(void **state)
+static void musters_own_minimum_overrides_volcanos(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -170,7 +175,7 @@ static void test_our_own_minimum_goes_before_volcanos(void **state)
            "scheduling.volcano.sh podgroup-ju min 3 resources cpu=4500m of batch/v1/Job/j ju");
 }
 
-static void test_a_pod_whose_requests_cannot_be_read(void **state)
+static void unreadable_requests_are_refused(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -198,7 +203,8 @@ static const struct {
     {"spec.replicas", "spec.least", "{replicas: 4, least: null}",
      "scheduling.run.ai pg-o-ou min 4 of example.com/v1/Odd/o ou"},
     {"spec.replicas", "spec.least", "{replicas: 4, least: 5}",
-     "error: Odd ml/o: spec.least is 5, but spec.replicas is 4; lower the one or raise the other"},
+     "error: Odd ml/o: spec.least is 5, but spec.replicas is 4; lower the first or raise the "
+     "second"},
     {"spec.groups[*].replicas", NULL, "{groups: [{replicas: 2}, {replicas: 3}]}",
      "scheduling.run.ai pg-o-ou min 5 of example.com/v1/Odd/o ou"},
     {"spec.groups[*].replicas", "spec.groups[*].least",
@@ -213,9 +219,9 @@ static const struct {
     {"spec.tasks.*.n", NULL, "{tasks: {a: {n: 2}, b: {n: 1}}}",
      "scheduling.run.ai pg-o-ou min 3 of example.com/v1/Odd/o ou"},
     {"spec.tasks.*.n", NULL, "{tasks: {\"a\\u0007b\": {n: -1}}}",
-     "error: Odd ml/o: spec.tasks.\"a?b\".n is -1, must be between 0 and 1000000 in all"},
+     "error: Odd ml/o: spec.tasks.\"a?b\".n is -1, but the sum must be between 0 and 1000000"},
     {"spec.tasks.*.n", NULL, "{tasks: {'': {n: -1}}}",
-     "error: Odd ml/o: spec.tasks.\"\".n is -1, must be between 0 and 1000000 in all"},
+     "error: Odd ml/o: spec.tasks.\"\".n is -1, but the sum must be between 0 and 1000000"},
     {"spec.replicas", NULL, "{}",
      "error: Odd ml/o: spec.replicas is missing; write it, or correct the path in the "
      "configuration"},
@@ -223,28 +229,29 @@ static const struct {
      "error: Odd ml/o: spec.groups is missing; write it, or correct the path in the "
      "configuration"},
     {"spec.replicas", NULL, "{replicas: 1.5}",
-     "error: Odd ml/o: spec.replicas is no whole number; correct it, or the path in the "
+     "error: Odd ml/o: spec.replicas is not a whole number; correct it, or the path in the "
      "configuration"},
     {"spec.replicas", NULL, "{replicas: '4'}",
-     "error: Odd ml/o: spec.replicas is no whole number; correct it, or the path in the "
+     "error: Odd ml/o: spec.replicas is not a whole number; correct it, or the path in the "
      "configuration"},
     {"spec.replicas", NULL, "{replicas: -4}",
-     "error: Odd ml/o: spec.replicas is -4, must be between 0 and 1000000 in all"},
+     "error: Odd ml/o: spec.replicas is -4, but the sum must be between 0 and 1000000"},
     {"spec.groups[*].n", NULL, "{groups: [{n: 600000}, {n: 600000}]}",
-     "error: Odd ml/o: spec.groups[1].n is 600000, must be between 0 and 1000000 in all"},
+     "error: Odd ml/o: spec.groups[1].n is 600000, but the sum must be between 0 and 1000000"},
     {"spec.groups[*].n", NULL, "{groups: [{n: 9223372036854775807}, {n: 1}]}",
-     "error: Odd ml/o: spec.groups[0].n is 9223372036854775807, must be between 0 and 1000000 in "
-     "all"},
+     "error: Odd ml/o: spec.groups[0].n is 9223372036854775807, but the sum must be between 0 and "
+     "1000000"},
     {"spec.groups[*].n", NULL, "{groups: {n: 1}}",
      "error: Odd ml/o: spec.groups is an object, must be a list"},
     {"spec.groups[*].n", NULL, "{groups: [7]}",
      "error: Odd ml/o: spec.groups[0] is a number, must be an object"},
     {"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", NULL, "{}",
-     "error: Odd ml/o: a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a is too deep, must be at most 16 levels"},
+     "error: Odd ml/o: a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a is nested too deeply, must be at most 16 "
+     "levels"},
     {"spec.replicas", NULL, "[4]", "error: Odd ml/o: spec is a list, must be an object"},
 };
 
-static void test_W01_kinds_of_the_configuration(void **state)
+static void W01_configured_kinds_give_the_sum_of_their_replicas(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(customs); i++) {
@@ -263,8 +270,9 @@ static void test_W01_kinds_of_the_configuration(void **state)
     }
 }
 
-/* The same number in Volcano, under Volcano's name; and a kind of the table can be told anew. */
-static void test_W01_a_kind_of_the_configuration_in_volcano(void **state)
+/* The same number with Volcano, under Volcano's name. The configuration may also replace a kind of
+ * the table. */
+static void W01_configured_kinds_work_with_volcano_and_override_the_table(void **state)
 {
     struct workload_custom custom = {(char[]){"batch/v1"}, (char[]){"Job"},
                                      (char[]){"spec.parallelism"}, NULL};
@@ -283,7 +291,7 @@ static void test_W01_a_kind_of_the_configuration_in_volcano(void **state)
     expect(&rules, volcano, owner, "scheduling.volcano.sh podgroup-ju min 6 of batch/v1/Job/j ju");
 }
 
-/* ---- more than there can be ---- */
+/* ---- bounds ---- */
 
 static char *rays(size_t n, const char *what)
 {
@@ -296,7 +304,7 @@ static char *rays(size_t n, const char *what)
     return buf_steal(&b);
 }
 
-static void test_lists_are_bounded(void **state)
+static void lists_are_bounded(void **state)
 {
     static const char pod[] =
         "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, "
@@ -315,7 +323,7 @@ static void test_lists_are_bounded(void **state)
            "4096");
 }
 
-static void test_W01_lists_of_custom_kinds_are_bounded(void **state)
+static void W01_lists_of_configured_kinds_are_bounded(void **state)
 {
     struct workload_custom custom = {(char[]){"ray.io/v1"}, (char[]){"RayCluster"},
                                      (char[]){"spec.groups[*].replicas"}, NULL};
@@ -333,7 +341,7 @@ static void test_W01_lists_of_custom_kinds_are_bounded(void **state)
 
 /* ---- names ---- */
 
-static void test_long_names_are_cut_and_stay_apart(void **state)
+static void long_names_are_cut_and_stay_different(void **state)
 {
     struct workload_rules rules = fixture_rules();
     char name[254], uids[2][2] = {"a", "b"};
@@ -345,22 +353,22 @@ static void test_long_names_are_cut_and_stay_apart(void **state)
         cleanup_free char *owner =
             xasprintf("{apiVersion: example.com/v1, kind: Odd, metadata: {name: %s, uid: %s}}",
                       name, uids[i]);
-        cleanup_free char *words = ask(&rules, POD_OF("Odd"), owner);
-        char *from = strchr(words, ' ') + 1;
+        cleanup_free char *text = ask(&rules, POD_OF("Odd"), owner);
+        char *from = strchr(text, ' ') + 1;
         got[i] = xstrndup(from, strcspn(from, " "));
         assert_true(is_object_name(got[i]));
         assert_int_equal(strlen(got[i]), 253);
         assert_memory_equal(got[i], "pg-nnnn", 7);
         cleanup_free char *again = ask(&rules, POD_OF("Odd"), owner);
-        assert_string_equal(again, words);
+        assert_string_equal(again, text);
     }
     assert_string_not_equal(got[0], got[1]);
     free(got[0]);
     free(got[1]);
 }
 
-/* There the name becomes the value of a label on each pod. */
-static void test_names_fit_into_labels_where_these_link(void **state)
+/* In these APIs the name is the value of a label on each pod. */
+static void names_that_are_label_values_have_at_most_63_characters(void **state)
 {
     (void)state;
     static char *homes[] = {(char *)(uintptr_t) "scheduling.x-k8s.io",
@@ -374,24 +382,24 @@ static void test_names_fit_into_labels_where_these_link(void **state)
     rules.n_schedulers = 1;
     for (size_t i = 0; i < ARRAY_SIZE(homes); i++) {
         rules.home = homes[i];
-        cleanup_free char *words = ask(
+        cleanup_free char *text = ask(
             &rules,
             "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: example.com/v1, kind: "
             "Odd, name: a-name-that-is-not.short, uid: 01234567-89ab-cdef-0123-456789abcdef}]},"
             " spec: {schedulerName: other}}",
             owner);
-        char *from = strchr(words, ' ') + 1;
+        char *from = strchr(text, ' ') + 1;
         cleanup_free char *name = xstrndup(from, strcspn(from, " "));
         assert_int_equal(strlen(name), 63);
         assert_true(is_object_name(name));
     }
-    /* A cut behind a dot. */
+    /* A cut after a dot. */
     cleanup_free char *cut = name_object(
         "0123456789012345678901234567890123456789abcde.more-than-there-is-room-for", 63);
     assert_true(is_object_name(cut));
 }
 
-static void test_names_of_objects_and_parts(void **state)
+static void names_of_objects_and_parts_are_valid(void **state)
 {
     static const struct {
         const char *text, *object, *part;
@@ -414,7 +422,7 @@ static void test_names_of_objects_and_parts(void **state)
         assert_true(is_object_name(part));
         assert_true(strlen(part) <= 63);
         if (strcmp(object, names[i].object) != 0 || strcmp(part, names[i].part) != 0)
-            fail_msg("\"%s\" is %s and %s, not %s and %s", names[i].text, object, part,
+            fail_msg("\"%s\": got %s and %s, want %s and %s", names[i].text, object, part,
                      names[i].object, names[i].part);
     }
 }
@@ -422,21 +430,21 @@ static void test_names_of_objects_and_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_api_is_written),
-        cmocka_unit_test(test_keys_of_the_pod_go_before_the_owners),
-        cmocka_unit_test(test_several_owners_need_a_controller),
-        cmocka_unit_test(test_objects_without_a_name_or_uid),
-        cmocka_unit_test(test_chains_have_a_length),
-        cmocka_unit_test(test_words_of_the_pod),
-        cmocka_unit_test(test_our_own_minimum_goes_before_volcanos),
-        cmocka_unit_test(test_a_pod_whose_requests_cannot_be_read),
-        cmocka_unit_test(test_W01_kinds_of_the_configuration),
-        cmocka_unit_test(test_W01_a_kind_of_the_configuration_in_volcano),
-        cmocka_unit_test(test_lists_are_bounded),
-        cmocka_unit_test(test_W01_lists_of_custom_kinds_are_bounded),
-        cmocka_unit_test(test_long_names_are_cut_and_stay_apart),
-        cmocka_unit_test(test_names_fit_into_labels_where_these_link),
-        cmocka_unit_test(test_names_of_objects_and_parts),
+        cmocka_unit_test(the_api_follows_the_scheduler_name_then_keys_then_the_setting),
+        cmocka_unit_test(keys_of_the_pod_come_before_keys_of_the_owner),
+        cmocka_unit_test(several_owners_need_a_controller),
+        cmocka_unit_test(objects_without_a_name_or_uid_are_refused),
+        cmocka_unit_test(chains_of_owners_are_bounded),
+        cmocka_unit_test(an_invalid_annotation_of_the_pod_is_refused),
+        cmocka_unit_test(musters_own_minimum_overrides_volcanos),
+        cmocka_unit_test(unreadable_requests_are_refused),
+        cmocka_unit_test(W01_configured_kinds_give_the_sum_of_their_replicas),
+        cmocka_unit_test(W01_configured_kinds_work_with_volcano_and_override_the_table),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(W01_lists_of_configured_kinds_are_bounded),
+        cmocka_unit_test(long_names_are_cut_and_stay_different),
+        cmocka_unit_test(names_that_are_label_values_have_at_most_63_characters),
+        cmocka_unit_test(names_of_objects_and_parts_are_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose pods get a PodGroup: schedulers, namespaces, words, links that are there already. */
+/* Which pods get a PodGroup: schedulers, namespaces, annotations, existing links. */
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "workload_fixture.h"
@@ -20,11 +20,11 @@ static const struct {
      "name: a, uid: a}]}}",
      "make"},
     {"{metadata: {ownerReferences: [{kind: A}]}}", "no"},
-    /* words */
+    /* annotations */
     {"{metadata: {annotations: {muster.dev/create-podgroup: 'true'}}}", "make"},
     {"{metadata: {annotations: {scheduling.run.ai/gang-scheduling: 'true'}}}", "make"},
     {"{metadata: {annotations: {muster.dev/create-podgroup: 'perhaps'}}}",
-     "make"}, /* to be refused */
+     "make"}, /* refused later */
     {"{metadata: {annotations: {muster.dev/gang: quartet}}}", "make"},
     {"{metadata: {annotations: {muster.dev/gang: ''}}}", "no"},
     {"{spec: {schedulerName: volcano}, metadata: {annotations: {muster.dev/create-podgroup: "
@@ -40,7 +40,7 @@ static const struct {
      "'false'}}}",
      "make"},
     {"{metadata: {annotations: {muster.dev/create-podgroup: 'false', muster.dev/gang: a}}}", "no"},
-    /* pods that are no workload's, or over */
+    /* pods that belong to no workload, or have ended */
     {"{spec: {schedulerName: volcano}, metadata: {annotations: {kubernetes.io/config.mirror: x}}}",
      "no"},
     {"{spec: {schedulerName: volcano}, metadata: {ownerReferences: [{apiVersion: apps/v1, kind: "
@@ -55,10 +55,10 @@ static const struct {
     {"{spec: {schedulerName: volcano, nodeName: a}, status: {phase: Running}}", "make"},
     {"{spec: {schedulerName: volcano}, metadata: {deletionTimestamp: '2026-11-20T21:39:11Z'}}",
      "no"},
-    /* kube-scheduler's own groups */
+    /* the native gangs of kube-scheduler */
     {"{spec: {schedulerName: volcano, schedulingGroup: {podGroupName: a}}}", "no"},
     {"{spec: {schedulerName: volcano, workloadRef: {name: a}}}", "no"},
-    /* untrusted */
+    /* invalid */
     {"{spec: {schedulerName: [1]}}", "no"},
     {"{spec: 7, metadata: 7}", "no"},
     {"{spec: {schedulerName: volcano}, metadata: {annotations: [1], labels: 7, ownerReferences: "
@@ -66,7 +66,7 @@ static const struct {
      "make"},
 };
 
-static void test_pods_and_verdicts(void **state)
+static void scheduler_annotations_and_owners_decide_whether_a_pod_gets_a_podgroup(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
@@ -74,11 +74,11 @@ static void test_pods_and_verdicts(void **state)
         cleanup_json json_t *pod = fixture_parse(pods[i].pod);
         const char *got = rule_results[workload_wants_podgroup(&rules, pod)];
         if (strcmp(got, pods[i].rule_result) != 0)
-            fail_msg("%s: is %s, not %s", pods[i].pod, got, pods[i].rule_result);
+            fail_msg("%s: got %s, want %s", pods[i].pod, got, pods[i].rule_result);
     }
 }
 
-static void test_switched_off_nobody_gets_one(void **state)
+static void when_switched_off_no_pod_gets_a_podgroup(void **state)
 {
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *pod =
@@ -90,7 +90,7 @@ static void test_switched_off_nobody_gets_one(void **state)
     assert_int_equal(workload_wants_podgroup(&rules, pod), WORKLOAD_NO);
 }
 
-static void test_namespaces_are_the_operators_word(void **state)
+static void the_configured_namespaces_override_annotations(void **state)
 {
     static char ml[] = "ml", kube[] = "kube-system", by_default[] = "default";
     char *named[] = {ml, by_default}, *except[] = {kube, ml};
@@ -106,19 +106,20 @@ static void test_namespaces_are_the_operators_word(void **state)
     assert_int_equal(workload_wants_podgroup(&rules, in_ml), WORKLOAD_MAKE);
     assert_int_equal(workload_wants_podgroup(&rules, in_none), WORKLOAD_MAKE);
     assert_int_equal(workload_wants_podgroup(&rules, in_kube),
-                     WORKLOAD_NO); /* whatever it asks for */
+                     WORKLOAD_NO); /* despite its annotation */
     rules.namespaces = named;
     rules.n_namespaces = 1;
     assert_int_equal(workload_wants_podgroup(&rules, in_ml), WORKLOAD_MAKE);
     assert_int_equal(workload_wants_podgroup(&rules, in_none), WORKLOAD_NO);
     rules.n_namespaces = 2;
     assert_int_equal(workload_wants_podgroup(&rules, in_none),
-                     WORKLOAD_MAKE); /* it is in "default" */
+                     WORKLOAD_MAKE); /* the pod is in "default" */
     rules.n_excluded_namespaces = 2;
-    assert_int_equal(workload_wants_podgroup(&rules, in_ml), WORKLOAD_NO); /* named and excepted */
+    assert_int_equal(workload_wants_podgroup(&rules, in_ml),
+                     WORKLOAD_NO); /* included and excluded */
 }
 
-static void test_the_usual_scheduler_can_be_listed(void **state)
+static void the_default_scheduler_can_be_listed(void **state)
 {
     static char usual[] = "default-scheduler";
     char *schedulers[] = {usual};
@@ -132,7 +133,7 @@ static void test_the_usual_scheduler_can_be_listed(void **state)
     assert_int_equal(workload_wants_podgroup(&rules, said), WORKLOAD_MAKE);
 }
 
-/* Pods of other schedulers: only of owners whose pods start together the owners are asked. */
+/* Pods of other schedulers: muster reads only owners whose pods start together. */
 static const struct {
     const char *api_version, *kind, *label, *rule_result;
 } owners[] = {
@@ -142,9 +143,9 @@ static const struct {
     {"kubeflow.org/v2beta1", "MPIJob", "x", "owner"},
     {"jobset.x-k8s.io/v1alpha2", "JobSet", "x", "owner"},
     {"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "x", "owner"},
-    {"example.com/v1", "TrainSet", "x", "owner"}, /* the configuration's */
+    {"example.com/v1", "TrainSet", "x", "owner"}, /* from the configuration */
     {"batch/v1", "Job", "jobset.sigs.k8s.io/jobset-name", "owner"},
-    {"batch/v1", "Job", "training.kubeflow.org/job-name", "owner"}, /* MPIJob's launcher */
+    {"batch/v1", "Job", "training.kubeflow.org/job-name", "owner"}, /* the launcher of an MPIJob */
     {"apps/v1", "StatefulSet", "leaderworkerset.sigs.k8s.io/name", "owner"},
     {"batch/v1", "Job", "x", "no"},
     {"apps/v1", "StatefulSet", "x", "no"},
@@ -152,7 +153,7 @@ static const struct {
     {"example.com/v1", "Unknown", "x", "no"},
 };
 
-static void test_which_owners_are_asked(void **state)
+static void for_other_schedulers_only_owners_of_gangs_are_read(void **state)
 {
     struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
                                      (char[]){"spec.replicas"}, NULL};
@@ -167,13 +168,13 @@ static void test_which_owners_are_asked(void **state)
                       "kind", owners[i].kind, "name", "o", "uid", "u", "controller", true);
         const char *got = rule_results[workload_wants_podgroup(&rules, pod)];
         if (strcmp(got, owners[i].rule_result) != 0)
-            fail_msg("%s with %s: is %s, not %s", owners[i].kind, owners[i].label, got,
+            fail_msg("%s with %s: got %s, want %s", owners[i].kind, owners[i].label, got,
                      owners[i].rule_result);
     }
 }
 
-/* The keys are written down twice, because workload/ does not know k8s/; here they meet. */
-static void test_W03_links_of_every_dialect_are_left_alone(void **state)
+/* workload/ cannot include k8s/, so both have a list of these keys. This test compares them. */
+static void W03_pods_with_a_link_of_any_dialect_get_no_podgroup(void **state)
 {
     struct workload_rules rules = fixture_rules();
     size_t seen = 0;
@@ -189,7 +190,7 @@ static void test_W03_links_of_every_dialect_are_left_alone(void **state)
                 json_pack("{s:{s:s},s:{s:{s:s}}}", "spec", "schedulerName", "volcano", "metadata",
                           other, k->name, "g");
             if (workload_wants_podgroup(&rules, linked) != WORKLOAD_NO)
-                fail_msg("%s %s is not known as a link", map, k->name);
+                fail_msg("%s key %s does not count as a link", map, k->name);
             assert_int_equal(workload_wants_podgroup(&rules, not_so), WORKLOAD_MAKE);
         }
     assert_true(seen >= 8);
@@ -198,12 +199,12 @@ static void test_W03_links_of_every_dialect_are_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pods_and_verdicts),
-        cmocka_unit_test(test_which_owners_are_asked),
-        cmocka_unit_test(test_switched_off_nobody_gets_one),
-        cmocka_unit_test(test_namespaces_are_the_operators_word),
-        cmocka_unit_test(test_the_usual_scheduler_can_be_listed),
-        cmocka_unit_test(test_W03_links_of_every_dialect_are_left_alone),
+        cmocka_unit_test(scheduler_annotations_and_owners_decide_whether_a_pod_gets_a_podgroup),
+        cmocka_unit_test(for_other_schedulers_only_owners_of_gangs_are_read),
+        cmocka_unit_test(when_switched_off_no_pod_gets_a_podgroup),
+        cmocka_unit_test(the_configured_namespaces_override_annotations),
+        cmocka_unit_test(the_default_scheduler_can_be_listed),
+        cmocka_unit_test(W03_pods_with_a_link_of_any_dialect_get_no_podgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct workload_rules fixture_rules(void)
         .on = true, .schedulers = schedulers, .n_schedulers = 2, .home = home};
 }
 
-/* ---- words ---- */
+/* ---- a group as text ---- */
 
 static void put_map(struct buf *b, const char *what, const json_t *map)
 {
@@ -70,6 +70,8 @@ char *fixture_words(const struct workload_group *g)
         buf_printf(&b, " queue %s", g->queue);
     if (g->priority_class)
         buf_printf(&b, " priority %s", g->priority_class);
+    if (g->preemptibility)
+        buf_printf(&b, " %s", g->preemptibility);
     put_map(&b, "resources", g->min_resources);
     assert_non_null(g->labels);
     assert_non_null(g->annotations);
@@ -98,7 +100,7 @@ char *fixture_ask(const struct workload_rules *rules, const json_t *const *chain
 
 /* ---- files ---- */
 
-/* A merge patch that reaches into lists: {"0": …}. */
+/* A merge patch that also reaches into lists: {"0": …}. */
 static json_t *merged(json_t *to, const json_t *patch)
 {
     const char *key;
@@ -152,7 +154,7 @@ static bool answers(const char *path, const json_t *question, const json_t *docs
         seen(items, n, gives, arg);
     if (strcmp(got, gives) == 0)
         return true;
-    fprintf(stderr, "%s: %s\n  is  %s\n  not %s\n", path, name, got, gives);
+    fprintf(stderr, "%s: %s\n  got  %s\n  want %s\n", path, name, got, gives);
     return false;
 }
 

@@ -1,10 +1,11 @@
-// Command bench measures what muster promises about speed, on a real control plane:
+// Command bench measures muster's promises about speed on a real control plane:
 //
 //	bench [FIGURE...]    measures those figures (P01 … P13), or all, and writes the report
-//	bench report         writes the report from what was measured before
-//	bench small [FIGURE...]    the small version that runs with the tests, beside the ratios that are kept
+//	bench report         writes the report from earlier measurements
+//	bench small [FIGURE...]    runs the small version, as the tests do, and compares it with the stored ratios
 //
-// Results are kept as JSON in build/bench; the report is docs/benchmarks.md and docs/benchmarks/*.svg.
+// Results are stored as JSON in build/bench; the report is docs/benchmarks.md and
+// docs/benchmarks/*.svg.
 package main
 
 import (
@@ -31,7 +32,7 @@ func main() {
 	flags.Func("set", "KEY=VALUE for muster's configuration; may be given several times", func(text string) error {
 		key, value, found := strings.Cut(text, "=")
 		if !found {
-			return fmt.Errorf("KEY=VALUE is expected")
+			return fmt.Errorf("write KEY=VALUE")
 		}
 		options.Config[key] = setting(value)
 		return nil
@@ -94,7 +95,7 @@ func measure(names []string, options bench.Options, keep string) int {
 	return 0
 }
 
-// summary prints every figure that was measured, now or before.
+// summary prints every figure that has been measured, now or earlier.
 func summary(keep string) {
 	outcomes, err := bench.Load(keep)
 	if err != nil {
@@ -106,7 +107,8 @@ func summary(keep string) {
 	}
 }
 
-// small measures the small version and compares it, or keeps it; what is not measured stays as it was.
+// small measures the small version, and compares or stores its ratios. Ratios that are not measured
+// do not change.
 func small(root string, names []string, write bool) int {
 	keys, err := bench.Select(names)
 	if err != nil {
@@ -140,7 +142,7 @@ func small(root string, names []string, write bool) int {
 	return status
 }
 
-// setting is a value as YAML would read it.
+// setting parses a value as YAML does.
 func setting(text string) any {
 	switch text {
 	case "true":

@@ -1,9 +1,9 @@
-// Command cluster keeps a real control plane running, with muster registered in
-// its scheduler, for people to try things on:
+// Command cluster runs a real control plane, with muster registered in its scheduler, to try things
+// on:
 //
 //	cluster up   --muster BIN --dir DIR    starts it in the background
 //	cluster down --dir DIR                 stops it
-//	cluster tools                          which programs it needs, for build-tools
+//	cluster tools                          prints the programs that it needs, for build-tools
 package main
 
 import (
@@ -58,7 +58,7 @@ func main() {
 		up(folder, os.Args[2:])
 	case "down":
 		down(folder)
-	case "run": // what up leaves in the background
+	case "run": // started by up in the background
 		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, want) }))
 	default:
 		fail("cluster: %q is neither up nor down", os.Args[1])
@@ -70,11 +70,11 @@ func fail(format string, args ...any) {
 	os.Exit(2)
 }
 
-// The files that up, run and down know each other by.
+// The files through which up, run and down find each other.
 func pidFile(folder string) string   { return filepath.Join(folder, "cluster.pid") }
 func readyFile(folder string) string { return filepath.Join(folder, "ready") }
 
-// running returns the process that serves the folder's cluster, or 0.
+// running returns the process that runs the cluster of the folder, or 0.
 func running(folder string) int {
 	text, err := os.ReadFile(pidFile(folder))
 	if err != nil {
@@ -93,7 +93,7 @@ func up(folder string, args []string) {
 		advise(folder)
 		return
 	}
-	// A cluster begins empty: what an earlier one left is of no use.
+	// A cluster starts empty, so delete what an earlier one left.
 	if err := os.RemoveAll(filepath.Join(folder, "etcd")); err != nil {
 		fail("%v", err)
 	}
@@ -171,7 +171,8 @@ func run(s *testbed.Script, want setup) {
 	for i := range want.nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
-	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(s, m)), 0o644); err != nil {
+	want.writeEnvironment(s, m)
+	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(m)), 0o644); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
@@ -183,7 +184,7 @@ func (want setup) version(s *testbed.Script) testbed.Kubernetes {
 			return version
 		}
 	}
-	s.Fatalf("--kubernetes: there is no %q: %s and %s are", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
+	s.Fatalf("--kubernetes: there is no %q; write %s or %s", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
 	return testbed.Kubernetes{}
 }
 
@@ -197,21 +198,21 @@ func (want setup) operatorsOf(s *testbed.Script) []testbed.Operator {
 	return operators
 }
 
-// dialects are those whose PodGroups are served.
+// dialects are the dialects to install.
 func (want setup) dialects(s *testbed.Script) []testbed.Dialect {
 	known := []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}
 	var dialects []testbed.Dialect
 	for name := range strings.SplitSeq(want.crds, ",") {
 		i := slices.IndexFunc(known, func(d testbed.Dialect) bool { return d.Name == name })
 		if i < 0 {
-			s.Fatalf("--crds: nothing is called %q: kai, volcano, sigs and x-k8s are", name)
+			s.Fatalf("--crds: there is no %q; write kai, volcano, sigs or x-k8s", name)
 		}
 		dialects = append(dialects, known[i])
 	}
 	return dialects
 }
 
-// advise prints what to type, which run has written down.
+// advise prints the commands to try, which run has stored.
 func advise(folder string) {
 	text, err := os.ReadFile(readyFile(folder))
 	if err != nil {
@@ -220,48 +221,68 @@ func advise(folder string) {
 	fmt.Print(string(text))
 }
 
-// advice is what to type in this cluster.
-func (want setup) advice(s *testbed.Script, m *testbed.Muster) string {
-	gang, try := "NAMESPACE/GANG", "  (what to try is in examples/ and docs/documents/)\n"
-	if strings.Contains(want.crds, testbed.SchedulerPlugins.Name) && want.nodes >= 4 {
-		gang, try = "default/ddp", "  kubectl apply -f - <<'END'\n"+example+"END\n"
+// writeEnvironment writes the file that a shell sources to use this cluster, and the commands that it puts
+// into PATH: kubectl, and muster, which asks the muster of this cluster.
+func (want setup) writeEnvironment(s *testbed.Script, m *testbed.Muster) {
+	programs := filepath.Join(want.folder, "bin")
+	if err := os.RemoveAll(programs); err != nil {
+		s.Fatalf("%v", err)
 	}
-	return fmt.Sprintf(`A Kubernetes control plane is running, with muster registered in its scheduler,
-and %d nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
-
-  export KUBECONFIG=%s
-  alias kubectl=%s muster=%s
-  kubectl get nodes
-%s  kubectl get pods -w
-  muster get gangs --server %[6]s
-  muster explain %[7]s --server %[6]s
-  curl http://%[6]s/api/v1/gangs
-
-Logs are in %[8]s.
-`, want.nodes, filepath.Join(want.folder, "admin.kubeconfig"), testbed.KubectlPath(testbed.Root(s)), m.Binary, try,
-		m.Ops, gang, want.folder)
+	if err := os.MkdirAll(programs, 0o755); err != nil {
+		s.Fatalf("%v", err)
+	}
+	kubectl, err := filepath.Abs(testbed.KubectlPath(testbed.Root(s)))
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	if err := os.Symlink(kubectl, filepath.Join(programs, "kubectl")); err != nil {
+		s.Fatalf("%v", err)
+	}
+	for _, file := range []struct {
+		name, text string
+		mode       os.FileMode
+	}{
+		{"bin/muster", fmt.Sprintf(musterCommand, m.Ops, m.Binary), 0o755},
+		{environmentFile, fmt.Sprintf("export KUBECONFIG='%s'\nexport PATH='%s':\"$PATH\"\n",
+			filepath.Join(want.folder, "admin.kubeconfig"), programs), 0o644},
+	} {
+		if err := os.WriteFile(filepath.Join(want.folder, file.name), []byte(file.text), file.mode); err != nil {
+			s.Fatalf("%v", err)
+		}
+	}
 }
 
-// example is a gang that fits exactly.
-const example = `apiVersion: scheduling.x-k8s.io/v1alpha1
-kind: PodGroup
-metadata: {name: ddp}
-spec: {minMember: 8}
----
-apiVersion: batch/v1
-kind: Job
-metadata: {name: ddp}
-spec:
-  parallelism: 8
-  completions: 8
-  template:
-    metadata:
-      labels: {scheduling.x-k8s.io/pod-group: ddp}
-      annotations: {e2e.muster.dev/run-for: 30s}
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: trainer
-        image: registry.example/trainer:1
-        resources: {limits: {nvidia.com/gpu: 1}}
+const environmentFile = "env"
+
+// The cluster's ports differ each time, so this command adds the address for those that need one.
+const musterCommand = `#!/bin/sh
+# muster, with the address of this cluster's muster.
+case "${1:-} ${2:-}" in
+"get "* | "explain "* | "check -f"*)
+	command=$1
+	shift
+	set -- "$command" --server %s "$@"
+	;;
+esac
+exec '%s' "$@"
 `
+
+// advice is what to type in this cluster.
+func (want setup) advice(m *testbed.Muster) string {
+	gang, try := "NAMESPACE/GANG", "  # examples/ and docs/documents/ have more to try\n"
+	if strings.Contains(want.crds, testbed.KAI.Name) && want.nodes >= 4 {
+		gang, try = "default/train", "  kubectl apply -f examples/train.yaml\n"
+	}
+	return fmt.Sprintf(`A Kubernetes control plane is running, with muster registered in its kube-scheduler.
+It has %d nodes of two GPUs each. KWOK plays the nodes: pods become Running, but no container starts.
+
+  . %s        # kubectl and muster for this cluster
+  kubectl get nodes
+%s  kubectl get pods -o wide
+  muster get gangs
+  muster explain %s
+  curl http://%s/api/v1/gangs
+
+Logs are in %s. ./dev cluster down ends it.
+`, want.nodes, filepath.Join(want.folder, environmentFile), try, gang, m.Ops, want.folder)
+}

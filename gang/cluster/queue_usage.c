@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/queue_usage.h"
+
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/resources.h"
+
+/* ---- which queue ---- */
+
+struct queue *queue_find(const struct gang_core *core, const struct gang_ref *ref)
+{
+    cleanup_free char *key = gang_ref_key(ref);
+    return map_get(&core->queues.all, key);
+}
+
+bool queue_is_default(const char *name)
+{
+    return strcmp(name, "default") == 0 || strcmp(name, "default-queue") == 0;
+}
+
+struct queue *queue_of_namespace(const struct gang_core *core, const char *ns)
+{
+    const struct queue_claim *claim = map_get(&core->queues.by_namespace, ns);
+    return claim ? claim->queue : NULL;
+}
+
+struct queue *queue_of_single(const struct gang_core *core, const struct gang_pod_facts *pod,
+                              bool *ret_missing)
+{
+    const struct gang_ref *ref = &pod->queue;
+    *ret_missing = false;
+    if (!core->queues.root)
+        return NULL;
+    if (ref->api_group && map_get(&core->queues.objects, ref->api_group)) {
+        struct queue *queue = queue_find(core, ref);
+        if (queue && queue->facts)
+            return queue;
+        *ret_missing = !queue_is_default(ref->name);
+        if (*ret_missing)
+            return NULL;
+    }
+    return queue_of_namespace(core, pod->ns);
+}
+
+struct queue *queue_of_pod(const struct gang_core *core, const struct pod *pod)
+{
+    bool missing;
+    if (!core->queues.root)
+        return NULL;
+    struct queue *queue =
+        pod->gang ? pod->gang->queue : queue_of_single(core, pod->facts, &missing);
+    return queue ? queue : core->queues.none;
+}
+
+bool pod_is_firm(const struct pod *pod, const struct queue *queue)
+{
+    if (pod->gang)
+        return pod->gang->firm;
+    return pod->facts->preemptible == PREEMPTIBLE_BY_PRIORITY
+               ? queue_is_firm(queue, pod->facts->priority)
+               : pod->facts->preemptible == PREEMPTIBLE_NO;
+}
+
+/* ---- sums ---- */
+
+uint32_t queue_alias_of(const struct gang_core *core, uint32_t resource)
+{
+    bool alias = resource >= RES_FIRST_OTHER && gang_is_any_gpu(core->resources.names[resource]);
+    return alias ? core->any_gpu : RES_UNKNOWN;
+}
+
+int64_t queue_total(const struct gang_core *core, uint32_t resource)
+{
+    if (resource != core->any_gpu)
+        return amount_of(&core->capacity, resource);
+    int64_t sum = 0;
+    for (size_t i = 0; i < core->capacity.n; i++)
+        if (queue_alias(core, core->capacity.items[i].resource) != RES_UNKNOWN)
+            sum += core->capacity.items[i].amount;
+    return sum;
+}
+
+static int64_t unused_reserve(const struct queue *queue, const struct quota *quota)
+{
+    int64_t used = amount_of(&queue->used, quota->resource);
+    return quota->reserved > used ? quota->reserved - used : 0;
+}
+
+static void touch(struct gang_core *core, struct queue *queue)
+{
+    if (list_empty(&queue->in_changed) && !core->marks.dry)
+        list_push(&core->queues_changed, &queue->in_changed);
+}
+
+/* The low half of an amount; the high half is the amount >> 32. Sums of halves do not overflow,
+ * however many queues reserve whatever amounts. */
+#define LOW_HALF INT64_C(0xffffffff)
+
+__int128 queue_kept(const struct queue *parent, uint32_t resource)
+{
+    __int128 high = amount_of(&parent->kept_high, resource);
+    return high * (LOW_HALF + 1) + amount_of(&parent->kept, resource);
+}
+
+/* When nothing is kept free any more, the queues below are not limited by it. On a node with too
+ * many pods, this can be room that they did not have. */
+static void change_kept(struct gang_core *core, struct queue *parent, uint32_t resource,
+                        int64_t from, int64_t to)
+{
+    if (from == to)
+        return;
+    amounts_change(core, &parent->kept, resource, (to & LOW_HALF) - (from & LOW_HALF));
+    amounts_change(core, &parent->kept_high, resource, (to >> 32) - (from >> 32));
+    if (to < from && !core->marks.paused && queue_kept(parent, resource) == 0)
+        room_grew(core);
+}
+
+/* Adds to one level. firm: the part by gangs that are not preemptible. */
+static void add(struct gang_core *core, struct queue *queue, uint32_t resource, int64_t by,
+                int64_t firm)
+{
+    const struct quota *quota = queue->reserves ? queue_quota(queue, resource) : NULL;
+    int64_t before = quota ? unused_reserve(queue, quota) : 0;
+    amounts_change(core, &queue->used, resource, by);
+    if (firm)
+        amounts_change(core, &queue->firm, resource, firm);
+    if (quota && queue->parent)
+        change_kept(core, queue->parent, resource, before, unused_reserve(queue, quota));
+}
+
+/* The queue uses something else now. */
+static void note_change(struct gang_core *core, struct queue *queue, bool less)
+{
+    queue->changed = core->queue_changes;
+    if (core->marks.paused)
+        return;
+    touch(core, queue);
+    if (less)
+        queue->freed = core->marks.clock + 1;
+}
+
+/* At most what the node has. */
+static int64_t counted(const struct node *node, const struct need *need)
+{
+    int64_t has = amount_of(&node->allocatable, need->resource);
+    return need->amount < has ? need->amount : has;
+}
+
+static void add_to_all(struct gang_core *core, struct queue *queue, bool firm, uint32_t resource,
+                       int64_t by)
+{
+    amounts_change(core, &queue->own, resource, by);
+    if (firm)
+        amounts_change(core, &queue->own_firm, resource, by);
+    for (struct queue *up = queue; up; up = up->parent)
+        add(core, up, resource, by, firm ? by : 0);
+}
+
+/* In the queue and all above it. */
+static void count(struct gang_core *core, struct queue *queue, bool firm,
+                  const struct signature *signature, const struct node *node, int sign)
+{
+    core->queue_changes++;
+    queue->n_counted += (size_t)sign;
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        const struct need *need = &signature->needs[i];
+        int64_t by = sign * counted(node, need);
+        uint32_t alias = by ? queue_alias(core, need->resource) : RES_UNKNOWN;
+        if (by)
+            add_to_all(core, queue, firm, need->resource, by);
+        if (alias != RES_UNKNOWN)
+            add_to_all(core, queue, firm, alias, by);
+    }
+    for (struct queue *up = queue; up; up = up->parent)
+        note_change(core, up, sign < 0);
+}
+
+void queue_uncount_pod(struct gang_core *core, struct pod *pod)
+{
+    struct queue *queue = STEAL(pod->counted_in);
+    if (queue)
+        count(core, queue, pod->counted_firm, pod->signature, pod->node, -1);
+}
+
+/* What moves from one queue to another leaves room for those that wait for the first one. */
+static void leaves(struct gang_core *core, const struct queue *queue)
+{
+    if (queue)
+        room_grew(core);
+}
+
+void queue_count_pod(struct gang_core *core, struct pod *pod)
+{
+    struct queue *queue = pod->node ? queue_of_pod(core, pod) : NULL;
+    bool firm = pod_is_firm(pod, queue);
+    if (pod->counted_in == queue && pod->counted_firm == firm)
+        return;
+    leaves(core, pod->counted_in);
+    queue_uncount_pod(core, pod);
+    pod->counted_in = queue;
+    pod->counted_firm = firm;
+    if (queue)
+        count(core, queue, firm, pod->signature, pod->node, 1);
+}
+
+void queue_uncount_slot(struct gang_core *core, struct slot *slot)
+{
+    struct queue *queue = STEAL(slot->counted_in);
+    if (queue)
+        count(core, queue, slot->counted_firm, slot->signature, slot->node, -1);
+}
+
+void queue_count_slot(struct gang_core *core, struct slot *slot)
+{
+    struct queue *queue = queue_of_gang(core, slot->gang);
+    if (slot->counted_in == queue && slot->counted_firm == slot->gang->firm)
+        return;
+    leaves(core, slot->counted_in);
+    queue_uncount_slot(core, slot);
+    slot->counted_in = queue;
+    slot->counted_firm = slot->gang->firm;
+    if (queue)
+        count(core, queue, slot->counted_firm, slot->signature, slot->node, 1);
+}
+
+/* ---- many at once ---- */
+
+void queue_count_gang(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        queue_count_pod(core, pod);
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        queue_count_slot(core, slot);
+}
+
+void queue_uncount_node(struct gang_core *core, struct node *node)
+{
+    if (core->queues.root && (node->n_pods || node->n_slots))
+        room_grew(core); /* they may count less than before */
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        queue_uncount_pod(core, pod);
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        queue_uncount_slot(core, slot);
+}
+
+void queue_count_node(struct gang_core *core, struct node *node)
+{
+    if (!core->queues.root)
+        return;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        queue_count_pod(core, pod);
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        queue_count_slot(core, slot);
+}
+
+void queue_uncount_all(struct gang_core *core)
+{
+    map_for_each (e, &core->nodes)
+        queue_uncount_node(core, e->value);
+}
+
+void queue_count_all(struct gang_core *core)
+{
+    map_for_each (e, &core->nodes)
+        queue_count_node(core, e->value);
+}
+
+/* ---- the place of a queue in the tree ---- */
+
+void queue_keep(struct gang_core *core, const struct queue *queue, bool keep)
+{
+    for (size_t i = 0; queue->reserves && i < queue->n_quotas; i++) {
+        int64_t unused = unused_reserve(queue, &queue->quotas[i]);
+        change_kept(core, queue->parent, queue->quotas[i].resource, keep ? 0 : unused,
+                    keep ? unused : 0);
+    }
+}
+
+void queue_count_branch(struct gang_core *core, struct queue *queue, int sign)
+{
+    core->queue_changes++;
+    queue_keep(core, queue, sign > 0);
+    for (struct queue *up = queue->parent; up; up = up->parent) {
+        for (size_t i = 0; i < queue->used.n; i++) {
+            uint32_t r = queue->used.items[i].resource;
+            add(core, up, r, sign * queue->used.items[i].amount, sign * amount_of(&queue->firm, r));
+        }
+        for (int k = 0; k < QUEUE_GANGS; k++)
+            up->gangs_below[k] += sign * queue->gangs_below[k];
+        note_change(core, up, sign < 0);
+    }
+}
+
+void queue_usage_done(struct gang_core *core, struct queue *queue)
+{
+    amounts_done(core, &queue->own);
+    amounts_done(core, &queue->own_firm);
+    amounts_done(core, &queue->used);
+    amounts_done(core, &queue->firm);
+    amounts_done(core, &queue->kept);
+    amounts_done(core, &queue->kept_high);
+}
+
+void queue_freed(struct gang_core *core, struct queue *queue)
+{
+    queue->freed = core->marks.clock + 1;
+    touch(core, queue);
+    queue->changed = ++core->queue_changes;
+}
+
+void queues_reorder(struct gang_core *core)
+{
+    core->queues_reordered = ++core->queue_changes;
+}
+
+/* ---- statuses ---- */
+
+static enum queue_gangs shown_as(const struct gang *gang)
+{
+    if (gang->state == GANG_DONE)
+        return GANGS_DONE;
+    if (gang->state == GANG_SCHEDULED)
+        return GANGS_RUNNING;
+    return gang->n_slots ? GANGS_PLANNED : GANGS_WAITING;
+}
+
+void queue_hide_gang(struct gang_core *core, struct gang *gang)
+{
+    struct queue *queue = STEAL(gang->shown_in);
+    if (queue)
+        queue->own_gangs[gang->shown_as]--;
+    for (; queue; queue = queue->parent) {
+        queue->gangs_below[gang->shown_as]--;
+        touch(core, queue);
+    }
+}
+
+void queue_show_gang(struct gang_core *core, struct gang *gang)
+{
+    enum queue_gangs as = shown_as(gang);
+    struct queue *queue = gang->queue;
+    if (gang->shown_in == queue && (!queue || gang->shown_as == as))
+        return;
+    queue_hide_gang(core, gang);
+    gang->shown_in = queue;
+    gang->shown_as = as;
+    if (queue)
+        queue->own_gangs[as]++;
+    for (; queue; queue = queue->parent) {
+        queue->gangs_below[as]++;
+        touch(core, queue);
+    }
+}
+
+void queue_touch(struct gang_core *core, struct queue *queue)
+{
+    for (; queue; queue = queue->parent)
+        touch(core, queue);
+}
+
+void queues_changed_begin(struct gang_core *core)
+{
+    struct list *first;
+    while ((first = list_pop(&core->queues_changed)) != NULL)
+        list_push(&core->queues_to_emit, first);
+}
+
+struct queue *queue_changed_take(struct gang_core *core)
+{
+    struct list *first = list_pop(&core->queues_to_emit);
+    return first ? CONTAINER_OF(first, struct queue, in_changed) : NULL;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/messages/queue_text.h"
+
+#include "base/quantity.h"
+#include "gang/cluster/queue_usage.h"
+#include "gang/podgroup/quorum.h"
+
+/* "queue training", or "queue research above queue training" */
+static void put_queue(struct buf *b, const struct queue *leaf, const struct queue *queue)
+{
+    buf_printf(b, "queue %s", queue->ref.name);
+    if (queue != leaf)
+        buf_printf(b, " above queue %s", leaf->ref.name);
+}
+
+static void put_used(struct buf *b, const char *resource, int64_t used, int64_t limit)
+{
+    quantity_format(b, resource, used);
+    buf_puts(b, " of ");
+    quantity_format(b, resource, limit);
+}
+
+/* Which limit leaves no room, and how much of it is used. */
+static void put_limit(struct buf *b, const struct gang_core *core, const struct queue *leaf,
+                      const struct queue_short *s)
+{
+    const char *resource = core->resources.names[s->resource];
+    if (s->code == REASON_QUEUE_RESERVED) {
+        put_used(b, resource, s->used, s->limit);
+        buf_printf(b, " %s that are not reserved for other queues than ", resource);
+        put_queue(b, leaf, s->queue);
+        buf_puts(b, " are used");
+        return;
+    }
+    put_queue(b, leaf, s->queue);
+    buf_puts(b, " uses ");
+    put_used(b, resource, s->used, s->limit);
+    buf_printf(b, " %s", resource);
+    if (s->code == REASON_QUEUE_DESERVED)
+        buf_puts(b, " that it deserves, for gangs that are not preemptible");
+    else
+        buf_puts(b, ", its limit");
+}
+
+char *reason_queue_short(const struct gang_core *core, const struct gang *gang,
+                         const struct queue_short *s)
+{
+    struct buf b = BUF_INIT;
+    int needed = gang_needed(gang);
+    const char *resource = core->resources.names[s->resource];
+    buf_printf(&b, "gang %s/%s: %d member%s needed (", gang->head->ref.ns, gang->head->ref.name,
+               needed, needed == 1 ? "" : "s");
+    quantity_format(&b, resource, s->need);
+    buf_printf(&b, " %s), and ", resource);
+    put_limit(&b, core, gang->queue, s);
+    return buf_steal(&b);
+}
+
+/* `who` waits in the namespace for the queue. */
+static void put_refusal(struct buf *b, enum gang_reason_code code, const char *ns, const char *name,
+                        const struct queue *queue)
+{
+    if (code == REASON_QUEUE_MISSING)
+        buf_printf(b, "queue %s does not exist; create it or name another queue", name);
+    else if (code == REASON_QUEUE_CLOSED)
+        buf_printf(b, "queue %s is closed", name);
+    else if (code == REASON_QUEUE_FORBIDDEN)
+        buf_printf(b, "namespace %s may not use queue %s (queueNamespaces)", ns, name);
+    else if (queue->fault)
+        buf_printf(b, "queue %s cannot be used: %s", name, queue->fault->own_fault);
+    else
+        buf_printf(b, "queue %s has queues below it; name one of these", name);
+}
+
+char *reason_queue(const struct gang *gang, enum gang_reason_code code)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "gang %s/%s: ", gang->head->ref.ns, gang->head->ref.name);
+    put_refusal(&b, code, gang->head->ref.ns, gang->queue->ref.name, gang->queue);
+    return buf_steal(&b);
+}
+
+/* Without the other gang's name: each placed gang would change the text of all that wait. */
+char *reason_queue_behind(const struct gang *gang)
+{
+    return xasprintf("gang %s/%s: waits for the gangs before it in queue %s, which is first in, "
+                     "first out",
+                     gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name);
+}
+
+char *reason_queue_pod(const struct gang_core *core, const struct pod *pod,
+                       enum gang_reason_code code, const struct queue *queue,
+                       const struct queue_short *s)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "pod %s/%s: ", pod->facts->ns, pod->facts->name);
+    if (!s->queue) {
+        put_refusal(&b, code, pod->facts->ns, queue ? queue->ref.name : pod->facts->queue.name,
+                    queue);
+        return buf_steal(&b);
+    }
+    const char *resource = core->resources.names[s->resource];
+    quantity_format(&b, resource, s->need);
+    buf_printf(&b, " %s needed, and ", resource);
+    put_limit(&b, core, queue, s);
+    return buf_steal(&b);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/queue_check.h"
+
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/resources.h"
+#include "gang/plan/member_order.h"
+#include "gang/plan/subgroup_choice.h"
+#include "gang/podgroup/gang_order.h"
+#include "gang/podgroup/quorum.h"
+#include "gang/queue/fair_share.h"
+#include "gang/queue/queue_limits.h"
+
+/* Without limits, or for a gang that is bound in part: limits lowered since must not leave it so.
+ */
+static bool is_free(const struct gang_core *core, const struct gang *gang)
+{
+    return !core->queues.root || gang_began_commit(gang);
+}
+
+/* What some members need: n pods of the signature, and `others`. Most members are
+ * alike, so most gangs need no sum. */
+struct needs_of_pods {
+    const struct signature *signature;
+    int n;
+    struct amounts others;
+};
+
+static void add_pods(struct gang_core *core, struct needs_of_pods *x,
+                     const struct signature *signature, int n)
+{
+    if (x->n && x->signature != signature) {
+        amounts_add(core, &x->others, x->signature, x->n);
+        x->n = 0;
+    }
+    x->signature = signature;
+    x->n += n;
+}
+
+/* As a list of needs that count `times` times. */
+static struct need_list listed(struct gang_core *core, struct needs_of_pods *x)
+{
+    if (x->n && !x->others.n)
+        return (struct need_list){x->signature->needs, x->signature->n_needs, x->n};
+    if (x->n)
+        amounts_add(core, &x->others, x->signature, x->n);
+    x->n = 0;
+    return (struct need_list){x->others.items, x->others.n, 1};
+}
+
+/* What the wanted members need; those that do not exist yet count as the first one that does. */
+static struct needs_of_pods needs_of(struct gang_core *core, const struct placement_try *p,
+                                     int want)
+{
+    struct needs_of_pods x = {.n = 0};
+    for (size_t i = 0; i < p->n && want > 0; i++) {
+        struct pod *pod = p->pods[i];
+        struct unit *wants = pod->slot ? NULL : unit_that_wants(pod->unit, /* of_any= */ false);
+        if (!wants)
+            continue;
+        add_pods(core, &x, pod->signature, 1);
+        unit_got_one(wants);
+        want--;
+    }
+    if (want > 0 && p->n && p->gang->expecting)
+        add_pods(core, &x, p->pods[0]->signature, want);
+    return x;
+}
+
+static const struct pod *any_member(const struct placement_try *p)
+{
+    return p->n ? p->pods[0] : CONTAINER_OF(p->gang->members.next, struct pod, in_gang);
+}
+
+/* Whether the wanted members need the same, whichever they are. */
+static bool no_choice(const struct placement_try *p, int want)
+{
+    return want >= (int)p->n || one_signature(p);
+}
+
+bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
+                      struct shortage *ret)
+{
+    const struct gang *gang = p->gang;
+    struct queue_short found;
+    p->queue_all.queue = NULL;
+    if (is_free(core, gang) || want <= 0)
+        return false;
+    struct needs_of_pods needs = needs_of(core, p, want);
+    bool lacks =
+        queue_is_short(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), &found);
+    amounts_done(core, &needs.others);
+    if (lacks)
+        p->queue_all = found;
+    if (!lacks || !no_choice(p, want))
+        return false;
+    *ret = (struct shortage){.room = gang_needed(gang) - want,
+                             .lacks = want,
+                             .resource = -1,
+                             .culprit = any_member(p),
+                             .queue = found,
+                             .queue_alone = true};
+    return true;
+}
+
+bool queue_stops(struct gang_core *core, struct placement_try *p, const struct signature *signature)
+{
+    bool limited = p->extras ? core->queues.root != NULL : !is_free(core, p->gang);
+    return limited && queue_is_short(core, queue_of_gang(core, p->gang), p->gang->firm,
+                                     (struct need_list){signature->needs, signature->n_needs, 1},
+                                     &p->queue_short);
+}
+
+bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang)
+{
+    struct queue_short found;
+    if (is_free(core, gang))
+        return false;
+    const struct signature *last = NULL; /* most slots are alike */
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        for (size_t i = 0; slot->signature != last && i < slot->signature->n_needs; i++) {
+            const struct need none = {slot->signature->needs[i].resource, 0};
+            if (queue_is_short(core, queue_of_gang(core, gang), gang->firm,
+                               (struct need_list){&none, 1, 1}, &found))
+                return true;
+        }
+        last = slot->signature;
+    }
+    return false;
+}
+
+/* The signature of all members; NULL: they differ. */
+static const struct signature *signature_of_all(const struct gang *gang)
+{
+    const struct signature *all = NULL;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (all && pod->signature != all)
+            return NULL;
+        all = pod->signature;
+    }
+    return all;
+}
+
+/* The members that the next plan would place first; the order of the list does not matter. */
+static struct needs_of_pods needs_of_first(struct gang_core *core, const struct gang *gang,
+                                           int want)
+{
+    struct needs_of_pods x = {.n = 0};
+    int plannable = gang->root->t.plannable;
+    const struct signature *all = gang->n_slots ? NULL : signature_of_all(gang);
+    if (all) {
+        add_pods(core, &x, all, want < plannable ? want : plannable);
+        return x;
+    }
+    cleanup_free struct pod **pods = xcalloc((size_t)plannable + 1, sizeof *pods);
+    size_t n = 0;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (!pod->slot && pod_plannable(core, pod))
+            pods[n++] = pod;
+    qsort(pods, n, sizeof *pods, by_placement);
+    for (size_t i = 0; i < n && (int)i < want; i++)
+        add_pods(core, &x, pods[i]->signature, 1);
+    return x;
+}
+
+bool queue_owes_room(struct gang_core *core, const struct gang *gang)
+{
+    if (!core->queues.root || gang->queue == core->queues.none)
+        return false;
+    int want = unit_lacks(gang->root, STAGE_PLANNED); /* the failed plan has counted the members */
+    struct needs_of_pods needs = needs_of_first(core, gang, want > 0 ? want : 0);
+    bool owed = queue_is_owed(core, gang->queue, listed(core, &needs));
+    amounts_done(core, &needs.others);
+    return owed;
+}
+
+bool queue_still_stops(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->marks.queue_full && gang->queue && core->queues.root && !gang->n_slots &&
+           !queue_freed_since(gang->queue, gang->tried);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fair_share.h - the fair share of each queue, its credit and its past use.
+ *
+ * Fair share, top down and for each resource: every child gets its deserved amount as far as it
+ * wants it; the rest is divided by weight, those of the highest priority first, and nobody gets
+ * more than it wants. Queues of weight 0 divide equally what the others leave. Shares are not
+ * rounded to whole units: they are thousandths of a unit. Source of the rule: KAI
+ * pkg/scheduler/plugins/proportion/resource_division.
+ *
+ * Credit lets a queue whose gangs are larger than its share have its turn. While gangs of the queue
+ * wait, its credit grows by its share and falls by its use, each as a part of the cluster times the
+ * time. It is at most what its largest waiting gang would use in config.queue_half_life, and it
+ * fades with that half-life.
+ *
+ * Past use is for time-based fair share (config.queue_time_factor): the use of a queue, fading with
+ * the half-life. It lowers the weight of queues that used more than their weight, and raises that
+ * of others: w' = max(0, w + k (w - past)).
+ *
+ * All of it is computed at most once a second. After a restart credit and past use
+ * begin at 0.
+ */
+#ifndef MUSTER_GANG_QUEUE_FAIR_SHARE_H
+#define MUSTER_GANG_QUEUE_FAIR_SHARE_H
+
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue.h"
+
+/* The whole cluster, where a part of it is counted. */
+#define SHARE_ONE INT64_C(1000000000)
+
+/* Counts the time that has passed as credit and past use. Before the step changes anything: until
+ * now, the queues have used what the last step left. */
+void shares_pass_time(struct gang_core *core);
+/* Computes the shares if that was last done a second ago or longer; otherwise, soon. */
+void shares_update(struct gang_core *core);
+/* The amount as a part of what the cluster has, in units of SHARE_ONE; 0 if the resource is not
+ * cpu, memory or a device. */
+int64_t cluster_part(const struct gang_core *core, const struct need *need);
+/* The largest of these parts. */
+int64_t dominant_part(const struct gang_core *core, const struct amounts *amounts);
+/* With these needs in addition, the queue stays within its fair share. False without queues. */
+bool queue_is_owed(const struct gang_core *core, const struct queue *queue, struct need_list needs);
+/* x * 2^-(dt / half_life). */
+int64_t share_fade(int64_t x, usec_t dt, usec_t half_life);
+/* The weight by which the use of one resource counts in the order of queues, in millionths and
+ * changed by past use: what the queue states for the resource. If that is 0 and the queue borrows
+ * nothing of the resource, the weight of the queue as a whole. */
+int64_t order_weight(const struct gang_core *core, const struct queue *queue,
+                     const struct need *used);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/queue/queue_limits.h"
+
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/resources.h"
+#include "gang/queue/queues.h"
+
+static bool short_of(struct queue_short *ret, const struct queue *queue, uint32_t resource,
+                     enum gang_reason_code code, int64_t limit, int64_t used, int64_t need)
+{
+    if (limit == GANG_UNLIMITED || need <= limit - used)
+        return false;
+    *ret = (struct queue_short){queue, resource, code, limit, used, need};
+    return true;
+}
+
+/* What the queue's siblings have reserved and do not use. */
+static int64_t kept_for_siblings(const struct queue *queue, const struct quota *quota, uint32_t r)
+{
+    __int128 kept = queue_kept(queue->parent, r);
+    int64_t used = amount_of(&queue->used, r);
+    if (quota && quota->reserved > used)
+        kept -= quota->reserved - used;
+    return kept < INT64_MAX ? (int64_t)kept : INT64_MAX;
+}
+
+static bool keeps_for_children(const struct queue *parent)
+{
+    return parent && (parent->kept.n || parent->kept_high.n);
+}
+
+static bool level_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
+                           uint32_t r, int64_t need, struct queue_short *ret)
+{
+    const struct quota *quota = queue_quota(queue, r);
+    const struct queue *parent = queue->parent;
+    bool keeps = keeps_for_children(parent);
+    if (!quota && !keeps)
+        return false;
+    if (quota &&
+        short_of(ret, queue, r, REASON_QUEUE_LIMIT, quota->cap, amount_of(&queue->used, r), need))
+        return true;
+    if (firm && quota && quota->deserved != GANG_NOT_STATED &&
+        short_of(ret, queue, r, REASON_QUEUE_DESERVED, quota->deserved, amount_of(&queue->firm, r),
+                 need))
+        return true;
+    if (!keeps)
+        return false;
+    int64_t kept = kept_for_siblings(queue, quota, r);
+    const struct quota *above = queue_quota(parent, r);
+    int64_t most = above ? above->cap : GANG_UNLIMITED, total = queue_total(core, r);
+    most = most < total ? most : total;
+    return kept > 0 && short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > kept ? most - kept : 0,
+                                amount_of(&parent->used, r), need);
+}
+
+bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
+                    struct need_list needs, struct queue_short *ret)
+{
+    for (; queue; queue = queue->parent) {
+        bool limits = queue->n_quotas || keeps_for_children(queue->parent);
+        for (size_t i = 0; limits && i < needs.n; i++) {
+            uint32_t r = needs.items[i].resource, alias = queue_alias(core, r);
+            int64_t amount = needs.items[i].amount * needs.times;
+            if (level_is_short(core, queue, firm, r, amount, ret) ||
+                (alias != RES_UNKNOWN && level_is_short(core, queue, firm, alias, amount, ret)))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool queue_freed_since(const struct queue *queue, uint64_t since)
+{
+    for (; queue; queue = queue->parent)
+        if (queue->freed > since)
+            return true;
+    return false;
+}
+
+enum gang_reason_code queue_refuses_pod(const struct gang_core *core, const struct pod *pod,
+                                        const struct queue **ret_queue, struct queue_short *ret)
+{
+    *ret_queue = NULL;
+    *ret = (struct queue_short){.queue = NULL};
+    if (!core->queues.root)
+        return REASON_NONE;
+    bool missing = false;
+    const struct queue *queue =
+        pod->gang ? pod->gang->queue : queue_of_single(core, pod->facts, &missing);
+    if (missing)
+        return REASON_QUEUE_MISSING;
+    *ret_queue = queue;
+    enum gang_reason_code code = queue && queue != core->queues.none
+                                     ? queue_refusal(core, queue, pod->facts->ns)
+                                     : REASON_NONE;
+    if (code || !queue)
+        return code;
+    struct need_list needs = {pod->signature->needs, pod->signature->n_needs, 1};
+    return queue_is_short(core, queue, pod_is_firm(pod, queue), needs, ret) ? ret->code
+                                                                            : REASON_NONE;
+}
+
+bool queue_stops_pod(const struct gang_core *core, const struct pod *pod)
+{
+    const struct queue *queue;
+    struct queue_short s;
+    return queue_refuses_pod(core, pod, &queue, &s) != REASON_NONE;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which preemptions of kube-scheduler muster allows when the victims are members of gangs. */
+#include "test/lib/world.h"
+
+#include <stdio.h>
+
+#define CRITICAL 2000000000
+
+/* A preempt call for the nodes a and b with these victims: names of pods, separated by spaces, NULL
+ * or "": none. Returns the nodes that muster keeps. */
+static const char *preempt(struct world *w, int priority, const char *on_a, const char *on_b)
+{
+    static uint64_t id = 900;
+    const char *names[] = {"a", "b"}, *lists[] = {on_a, on_b};
+    char texts[2][200], *uids[2][16];
+    struct gang_victims victims[2];
+    for (int i = 0; i < 2; i++) {
+        size_t n = 0;
+        snprintf(texts[i], sizeof texts[i], "%s", lists[i] ? lists[i] : "");
+        for (char *s = strtok(texts[i], " "); s; s = strtok(NULL, " ")) {
+            struct gang_pod_facts *f = world_pod_facts(s, NULL, 0);
+            uids[i][n++] = xstrdup(f->uid);
+            gang_pod_facts_free(f);
+        }
+        victims[i] = (struct gang_victims){(const char *const *)uids[i], n};
+    }
+    struct gang_event ev = {.kind = GANG_EV_PREEMPT,
+                            .id = id++,
+                            .pod = world_pod_facts("preemptor", NULL, 1),
+                            .names = names,
+                            .n_names = 2,
+                            .victims = victims};
+    ev.pod->priority = priority;
+    world_step(w, &ev, 1);
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < victims[i].n; j++)
+            free(uids[i][j]);
+    return w->kept;
+}
+
+/* Nodes a and b of 8 GPUs. Members g-0, g-1 run on a, and g-2 on b. */
+static struct world *running(int min)
+{
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_node(w, "b", 8);
+    world_group(w, "g", min);
+    world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-1", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-2", "g", 1, "b", PHASE_RUNNING);
+    world_pod_seen(w, "single", NULL, 1, "b", PHASE_RUNNING);
+    assert_string_equal(world_state(w, "g"), "Scheduled");
+    return w;
+}
+
+static void a_preemption_does_not_break_a_gang(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    assert_string_equal(preempt(w, 1000, "g-0", "g-2"), "");
+    assert_string_equal(preempt(w, 1000, "g-0 g-1", "single"), "b");
+    assert_string_equal(preempt(w, 1000, "g-0", "single g-2"), "");
+    world_free(w);
+}
+
+static void a_preemption_may_take_members_beyond_the_minimum(void **state)
+{
+    (void)state;
+    struct world *w = running(2);
+    assert_string_equal(preempt(w, 1000, "g-0", "g-2"), "a b");
+    assert_string_equal(preempt(w, 1000, "g-0 g-1", "g-2"), "b");
+    world_free(w);
+}
+
+static void a_preemption_may_take_a_whole_gang(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    world_pod_gone(w, "g-2");
+    world_pod_seen(w, "g-2", "g", 1, "a", PHASE_RUNNING);
+    assert_string_equal(preempt(w, 1000, "g-0 g-1", "single"), "b");
+    assert_string_equal(preempt(w, 1000, "g-2 g-0 g-1", ""), "a b");
+    world_free(w);
+}
+
+/* A gang that has lost a member runs on by default. Another preemption must not shrink it. */
+static void a_preemption_does_not_shrink_a_gang_below_its_minimum(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    world_pod_gone(w, "g-2");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
+    assert_string_equal(preempt(w, 1000, "g-0", "single"), "b");
+    world_free(w);
+}
+
+static void members_that_finished_or_end_do_not_count_as_running(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    world_pod_seen(w, "g-2", "g", 1, "b", PHASE_SUCCEEDED);
+    assert_string_equal(preempt(w, 1000, "g-0", ""), "b");
+    assert_string_equal(preempt(w, 1000, "g-0 g-1", ""), "a b");
+    struct gang_pod_facts *f = world_pod_facts("g-1", "g", 1);
+    f->node = xstrdup("a");
+    f->deleting = true;
+    world_pod_set(w, f);
+    assert_string_equal(preempt(w, 1000, "g-0", ""), "a b");
+    world_free(w);
+}
+
+static void each_unit_keeps_its_minimum(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_node(w, "b", 8);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    world_subgroup(f, "workers", NULL, 1);
+    world_subgroup(f, "leader", NULL, 1);
+    world_group_set(w, f);
+    world_role(w, "l", "g", "leader", 1);
+    world_role(w, "w0", "g", "workers", 1);
+    world_role(w, "w1", "g", "workers", 1);
+    const char *const pods[] = {"l", "w0", "w1"};
+    for (size_t i = 0; i < ARRAY_SIZE(pods); i++)
+        world_try(w, pods[i]);
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Scheduled");
+    assert_string_equal(preempt(w, 1000, "w0", "l"), "a");
+    assert_string_equal(preempt(w, 1000, "w0 w1", "l w0"), "");
+    world_free(w);
+}
+
+/* One gang must not shield another: each victim's gang is checked. */
+static void each_gang_of_the_victims_is_checked(void **state)
+{
+    (void)state;
+    struct world *w = running(2);
+    world_group(w, "h", 2);
+    world_pod_seen(w, "h-0", "h", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "h-1", "h", 1, "b", PHASE_RUNNING);
+    assert_string_equal(preempt(w, 1000, "g-0 h-0 g-1", "g-2"), "b");
+    assert_string_equal(preempt(w, 1000, "g-0 h-0", "g-2 unknown"), "b");
+    world_free(w);
+}
+
+static void system_critical_pods_are_not_blocked_by_gangs(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    assert_string_equal(preempt(w, CRITICAL - 1, "g-0", "g-2"), "");
+    assert_string_equal(preempt(w, CRITICAL, "g-0", "g-2"), "a b");
+    assert_string_equal(preempt(w, CRITICAL, "g-0", "single"), "b");
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_preemption_does_not_break_a_gang),
+        cmocka_unit_test(a_preemption_may_take_members_beyond_the_minimum),
+        cmocka_unit_test(a_preemption_may_take_a_whole_gang),
+        cmocka_unit_test(a_preemption_does_not_shrink_a_gang_below_its_minimum),
+        cmocka_unit_test(members_that_finished_or_end_do_not_count_as_running),
+        cmocka_unit_test(each_unit_keeps_its_minimum),
+        cmocka_unit_test(each_gang_of_the_victims_is_checked),
+        cmocka_unit_test(system_critical_pods_are_not_blocked_by_gangs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
