@@ -11,11 +11,7 @@
 #include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-enum { TIMED = false, FEWER = 16 };
-#else
-enum { TIMED = true, FEWER = 1 };
-#endif
+enum { FEWER = IS_FAST_BUILD ? 1 : 16 };
 
 #define BOUND_MS   50.0
 #define GPU_GROUPS "test"
@@ -52,7 +48,7 @@ static void end(struct story *s)
         fail_msg("%s: %s", s->what, err.text);
     gang_core_free(s->core);
     print_message("%8.1f ms  %s\n", s->worst, s->what);
-    if (TIMED && s->worst > cost_limit(BOUND_MS))
+    if (s->worst > cost_limit(BOUND_MS))
         fail_msg("%s: one change costs %.1f ms of CPU", s->what, s->worst);
 }
 
@@ -135,7 +131,7 @@ static void T05_a_family_beyond_the_bound_is_refused_before_it_is_built(void **s
     assert_parent_says(&s, "members exist");
     all = cost_ms() - all;
     print_message("%8.1f ms  in total\n", all);
-    if (TIMED && all > 100 * cost_limit(BOUND_MS))
+    if (all > 100 * cost_limit(BOUND_MS))
         fail_msg("all changes together took %.0f ms", all);
     end(&s);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/heap.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world_queues.h"
 
 enum { NODES = 32, GPUS = 4, CAPACITY = NODES * GPUS, LARGEST = 4, BACKLOG = 6, MOST = 256 };
@@ -206,11 +207,7 @@ static void check_shares(states_fn *states, int first, int second, size_t arriva
 }
 
 /* Builds with sanitizers look for errors of memory. The release build plays all arrivals. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-enum { ARRIVALS = 1000, FEW_ARRIVALS = 500 };
-#else
-enum { ARRIVALS = 10000, FEW_ARRIVALS = 2000 };
-#endif
+enum { ARRIVALS = IS_FAST_BUILD ? 10000 : 1000, FEW_ARRIVALS = IS_FAST_BUILD ? 2000 : 500 };
 
 static void Q02_kai_weights_of_3_to_1_give_shares_of_3_to_1(void **state)
 {

@@ -31,11 +31,11 @@
 #include "test/lib/cpu_cost.h"
 #include "test/lib/test_config.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-enum { NODES = 200, TRIES = 1, OBJECT_SIZE = 64 << 10, TIMED = false };
-#else
-enum { NODES = 5000, TRIES = 5, OBJECT_SIZE = 3 << 19, TIMED = true };
-#endif
+enum {
+    NODES = IS_FAST_BUILD ? 5000 : 200,
+    TRIES = IS_FAST_BUILD ? 5 : 1,
+    OBJECT_SIZE = IS_FAST_BUILD ? 3 << 19 : 64 << 10,
+};
 
 #define BOUND 50 /* ms */
 
@@ -512,7 +512,7 @@ static void judge(struct cost *costs, size_t n)
     size_t beyond = 0;
     qsort(costs, n, sizeof *costs, by_worst);
     for (size_t i = 0; i < n; i++) {
-        bool dear = TIMED && worst(costs[i].ms) > cost_limit(BOUND);
+        bool dear = worst(costs[i].ms) > cost_limit(BOUND);
         beyond += dear;
         for (int s = 0; (dear || printing) && s < STAGES; s++)
             if (costs[i].ms[s] >= 1)

@@ -6,11 +6,7 @@
 #include "test/lib/cpu_cost.h"
 #include "test/lib/world_queues.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-enum { MANY = 500, IS_FAST = 0 };
-#else
-enum { MANY = 10000, IS_FAST = 1 };
-#endif
+enum { MANY = IS_FAST_BUILD ? 10000 : 500 };
 enum { SHOWN = 200, RESOURCES = 64, GANGS = MANY / 2, ROUNDS = 20 };
 #define MOST_BYTES (1200 << 10)
 
@@ -383,7 +379,7 @@ static void assert_bounded(const struct world *w, const struct names *names, siz
                   MANY, most, lines_of(page), (double)strlen(page) / 1e6, cost);
     assert_true(strlen(page) < MOST_BYTES);
     assert_true(lines_of(page) > 1000);
-    if (IS_FAST && cost > cost_limit(names->cost))
+    if (cost > cost_limit(names->cost))
         fail_msg("the metrics of queues take %.1f ms of CPU", cost);
 }
 
