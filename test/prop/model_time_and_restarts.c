@@ -197,15 +197,17 @@ static bool any_barred(const struct model *m)
     return false;
 }
 
-/* Within a few seconds, the statuses of all queues show what is. */
+/* Within a few seconds, the statuses of all queues show what is. Gangs may change again right after
+ * the statuses, so this stops at each time that the core asks for. */
 static void show_queues(struct model *m)
 {
+    usec_t end = m->now + SECONDS(5);
     cleanup_free char *stale = NULL;
-    for (int i = 0; i < 5; i++) {
+    while ((stale = oracle_stale_status(m)) && m->now < end) {
         free(STEAL(stale));
-        if (!(stale = oracle_stale_status(m)))
-            return;
-        let_time_pass(m, SECONDS(1) + USEC_PER_MSEC);
+        usec_t next = gang_core_next(m->core), most = m->now + SECONDS(1);
+        next = next < most ? next : most;
+        let_time_pass(m, next > m->now ? next - m->now : USEC_PER_MSEC);
         model_step(m);
     }
     if (stale)
