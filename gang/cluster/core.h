@@ -93,6 +93,7 @@ struct gang_core {
 
     /* cluster/node_classes.c */
     struct map node_classes;   /* key -> node_class */
+    size_t n_used_classes;     /* classes with nodes */
     struct list empty_classes; /* classes that lost their last node in this step */
 
     /* cluster/class_labels.c */

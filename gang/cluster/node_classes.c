@@ -119,8 +119,9 @@ static void fall(struct node_class *class, size_t at, struct node *node)
     put(class, at, node);
 }
 
-static void join(struct node_class *class, struct node *node)
+static void join(struct gang_core *core, struct node_class *class, struct node *node)
 {
+    core->n_used_classes += !class->n;
     GROW(class->nodes, class->cap, class->n + 1);
     rise(class, class->n++, node);
     node->class = class;
@@ -138,6 +139,7 @@ static void leave(struct gang_core *core, struct node *node)
     else if (last != node)
         fall(class, at, last);
     node->class = NULL;
+    core->n_used_classes -= !class->n;
     if (!class->n && list_empty(&class->in_empty))
         list_push(&core->empty_classes, &class->in_empty);
 }
@@ -180,7 +182,7 @@ static void settle(struct gang_core *core, struct node *node, struct buf *key)
         list_init(&class->in_empty);
         map_set(&core->node_classes, class->key, class);
     }
-    join(class, node);
+    join(core, class, node);
 }
 
 void classes_settle(struct gang_core *core)
@@ -249,15 +251,21 @@ static int check_node(const struct gang_core *core, const struct node *node, str
 int classes_check(const struct gang_core *core, struct err *err)
 {
     cleanup_buf struct buf key = BUF_INIT;
-    size_t in_classes = 0, with = 0;
+    size_t in_classes = 0, with = 0, used = 0;
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         with += node->class != NULL;
         if (check_node(core, node, &key, err) < 0)
             return -1;
     }
-    map_for_each (e, &core->node_classes)
-        in_classes += ((const struct node_class *)e->value)->n;
+    map_for_each (e, &core->node_classes) {
+        const struct node_class *class = e->value;
+        in_classes += class->n;
+        used += class->n > 0;
+    }
+    if (used != core->n_used_classes)
+        return err_set(err, ERR_INTERNAL, "%zu classes have nodes, not %zu", used,
+                       core->n_used_classes);
     if (in_classes != with)
         return err_set(err, ERR_INTERNAL, "classes have %zu nodes, but %zu nodes have a class",
                        in_classes, with);

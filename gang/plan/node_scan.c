@@ -16,9 +16,10 @@ static bool scans_singly(struct gang_core *core, struct signature *signature)
            signature->limited || !class_labels_cover(core, signature);
 }
 
+/* Classes without nodes do not count, because a dry run may leave some until the next step ends. */
 static int64_t work_of(const struct node_scan *scan, const struct signature *signature)
 {
-    size_t visits = scan->singly ? scan->core->nodes.count : scan->core->node_classes.count;
+    size_t visits = scan->singly ? scan->core->nodes.count : scan->core->n_used_classes;
     return (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
 }
 

@@ -198,15 +198,16 @@ static bool any_barred(const struct model *m)
 }
 
 /* Within a few seconds, the statuses of all queues show what is. Gangs may change again right after
- * the statuses, so this stops at each time that the core asks for. */
+ * the statuses, so this stops at each time that the core asks for, and only there. */
 static void show_queues(struct model *m)
 {
     usec_t end = m->now + SECONDS(5);
     cleanup_free char *stale = NULL;
     while ((stale = oracle_stale_status(m)) && m->now < end) {
+        usec_t next = gang_core_next(m->core);
+        if (next > end)
+            break;
         free(STEAL(stale));
-        usec_t next = gang_core_next(m->core), most = m->now + SECONDS(1);
-        next = next < most ? next : most;
         let_time_pass(m, next > m->now ? next - m->now : USEC_PER_MSEC);
         model_step(m);
     }
