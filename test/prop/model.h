@@ -77,6 +77,7 @@ struct pod_truth {
     enum sleep sleep;
     bool asked;          /* kube-scheduler has called filter for the pod */
     usec_t asked_at;     /* the time of the last filter call */
+    bool shut_out;       /* since then, no node has passed kube-scheduler's own filters */
     bool unschedulable;  /* the PodScheduled condition is False */
     bool plain;          /* the condition contains no text of muster */
     enum said said;      /* the reason in the condition */

@@ -181,6 +181,7 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
     m->pods[p].asked = true;
     m->pods[p].asked_at = m->now;
+    m->pods[p].shut_out = false;
     m->pods[p].inherited = false;
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
@@ -207,6 +208,7 @@ static void sched_refuses(struct model *m, int p, enum said said)
     if (m->pods[p].nominated >= 0)
         sched_nominated(m, p, -1);
     m->pods[p].sleep = SLEEPS_PLUGINS;
+    m->pods[p].shut_out = true;
     sched_says(m, p, said);
 }
 

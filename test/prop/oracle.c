@@ -661,7 +661,7 @@ static void see_rejected_early(void *arg, const struct gang_member_view *v)
 }
 
 /* A member must not count as rejected early if muster got a filter call for it after it got its
- * slot. */
+ * slot, and kube-scheduler has not refused it alone since then. */
 static void check_rejected_early(struct model *m)
 {
     struct rejected_early_seen seen = {{false}, {false}};
@@ -676,7 +676,7 @@ static void check_rejected_early(struct model *m)
         struct pod_truth *t = &m->pods[p];
         if (seen.is[p] && !t->rejected_early && t->exists && t->dirty != CHANGED && t->asked &&
             t->asked_at > t->placed_at && m->now < t->asked_at + model_config(m).hold &&
-            !op_has(&t->spec, A_BARRED))
+            !t->shut_out && !op_has(&t->spec, A_BARRED))
             model_fail(m, "rejected early",
                        "p%d counts as rejected early, but muster just got a filter call for it", p);
         t->rejected_early = seen.is[p];
