@@ -136,7 +136,7 @@ static void note_change(struct gang_core *core, struct queue *queue, bool less)
         return;
     touch(core, queue);
     if (less)
-        queue->freed = core->marks.clock + 1;
+        queue->freed = clock_next(core);
 }
 
 /* At most what the node has. */
@@ -303,7 +303,7 @@ void queue_usage_done(struct gang_core *core, struct queue *queue)
 
 void queue_freed(struct gang_core *core, struct queue *queue)
 {
-    queue->freed = core->marks.clock + 1;
+    queue->freed = clock_next(core);
     touch(core, queue);
     queue->changed = ++core->queue_changes;
 }
