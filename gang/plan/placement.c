@@ -261,7 +261,6 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
     for (int i = 0; i < CHOICES_MAX; i++) {
         if (!choose_units_of_gang(core, p->gang, &want) || queue_lacks_room(core, p, want, ret))
             break;
-        choose_units_of_gang(core, p->gang, &want);
         if (shortage_cache_has(core, p, want, ret))
             break;
         if (place_some_way(core, p, want, ret))

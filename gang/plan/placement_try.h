@@ -27,6 +27,7 @@ struct placement_try {
     size_t n;
     const struct pod *culprit;      /* the first member for which no node was found */
     struct queue_short queue_short; /* the gang's queue stopped a member; queue NULL: it did not */
+    bool queue_fits;                /* the queue has room for all needed members together */
     struct queue_short queue_all;   /* the same for the members that would be tried first */
     struct node_queue queue;        /* for the signature that is being placed */
 };

@@ -66,6 +66,17 @@ static struct needs_of_pods needs_of(struct gang_core *core, const struct placem
     return x;
 }
 
+/* The same if the gang has no subgroups and all its members are alike, so that nothing has to be
+ * counted. */
+static bool needs_of_alike(const struct placement_try *p, int want, struct needs_of_pods *ret)
+{
+    if (!p->n || p->gang->root->n_children || !one_signature(p))
+        return false;
+    bool all = want <= (int)p->n || p->gang->expecting;
+    *ret = (struct needs_of_pods){.signature = p->pods[0]->signature, .n = all ? want : (int)p->n};
+    return true;
+}
+
 static const struct pod *any_member(const struct placement_try *p)
 {
     return p->n ? p->pods[0] : CONTAINER_OF(p->gang->members.next, struct pod, in_gang);
@@ -80,15 +91,23 @@ static bool no_choice(const struct placement_try *p, int want)
 bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
                       struct shortage *ret)
 {
-    const struct gang *gang = p->gang;
+    struct gang *gang = p->gang;
     struct queue_short found;
+    struct needs_of_pods needs;
     p->queue_all.queue = NULL;
+    p->queue_fits = false;
     if (is_free(core, gang) || want <= 0)
         return false;
-    struct needs_of_pods needs = needs_of(core, p, want);
+    bool alike = needs_of_alike(p, want, &needs);
+    if (!alike) {
+        int again = want;
+        needs = needs_of(core, p, want);
+        choose_units_of_gang(core, gang, &again);
+    }
     bool lacks =
         queue_is_short(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), &found);
     amounts_done(core, &needs.others);
+    p->queue_fits = alike && !lacks;
     if (lacks)
         p->queue_all = found;
     if (!lacks || !no_choice(p, want))
@@ -104,7 +123,8 @@ bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
 
 bool queue_stops(struct gang_core *core, struct placement_try *p, const struct signature *signature)
 {
-    bool limited = p->extras ? core->queues.root != NULL : !is_free(core, p->gang);
+    bool limited =
+        p->extras ? core->queues.root != NULL : !p->queue_fits && !is_free(core, p->gang);
     return limited && queue_is_short(core, queue_of_gang(core, p->gang), p->gang->firm,
                                      (struct need_list){signature->needs, signature->n_needs, 1},
                                      &p->queue_short);

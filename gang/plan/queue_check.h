@@ -4,7 +4,8 @@
  *
  * The check comes before any node is scanned, so that a gang which its queue stops is not reported
  * as one that lacks nodes. If the gang can choose among members of different sizes, the check
- * decides nothing: smaller members may fit. Then each slot is checked when it is reserved.
+ * decides nothing: smaller members may fit. Then each slot is checked when it is reserved. If all
+ * members are alike and fit together, the slots are not checked again.
  */
 #ifndef MUSTER_GANG_PLAN_QUEUE_CHECK_H
 #define MUSTER_GANG_PLAN_QUEUE_CHECK_H
@@ -12,7 +13,7 @@
 #include "gang/plan/placement_try.h"
 
 /* The queue lacks room for the `want` members that the chosen units want, whichever these are; sets
- * *ret. The choice of units must be made anew afterwards. */
+ * *ret. */
 bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
                       struct shortage *ret);
 /* The same for one more member; notes it in p->queue. */

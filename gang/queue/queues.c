@@ -254,14 +254,22 @@ static struct queue *named(struct gang_core *core, const struct gang_ref *ref)
 }
 
 /* Names of an API group without queues have no effect. */
+static bool names_count(const struct gang_core *core, const struct gang *gang,
+                        const char *api_group)
+{
+    const struct queue *queue = gang->queue; /* usually of the same API group */
+    bool known = queue && queue->facts && strcmp(queue->ref.api_group, api_group) == 0;
+    return known || objects_of(core, api_group);
+}
+
 static struct gang_ref named_by_groups(const struct gang_core *core, const struct gang *gang)
 {
     static char none[] = "";
     const struct group *head = gang->head;
-    if (head->facts && head->facts->queue && objects_of(core, head->ref.api_group))
+    if (head->facts && head->facts->queue && names_count(core, gang, head->ref.api_group))
         return (struct gang_ref){head->ref.api_group, none, head->facts->queue};
     list_for_each (group, &gang->groups, struct group, in_gang)
-        if (group->facts && group->facts->queue && objects_of(core, group->ref.api_group))
+        if (group->facts && group->facts->queue && names_count(core, gang, group->ref.api_group))
             return (struct gang_ref){group->ref.api_group, none, group->facts->queue};
     return (struct gang_ref){NULL, NULL, NULL};
 }
@@ -279,7 +287,7 @@ static struct gang_ref named_by_pods(const struct gang_core *core, const struct 
     struct gang_ref first = {NULL, NULL, NULL};
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         const struct gang_ref *ref = &pod->facts->queue;
-        if (ref->api_group && name_before(ref, &first) && objects_of(core, ref->api_group))
+        if (ref->api_group && name_before(ref, &first) && names_count(core, gang, ref->api_group))
             first = *ref;
     }
     return first;
