@@ -180,10 +180,31 @@ static void show_claim(struct model *m, int c)
                    c);
 }
 
+struct known_queue {
+    const struct gang_queue_facts *facts; /* to be shown */
+    bool known;                           /* the core has the same facts already */
+};
+
+static void see_known(void *arg, const struct gang_queue_view *v)
+{
+    struct known_queue *k = arg;
+    k->known |= v->facts && gang_ref_equal(&v->facts->ref, &k->facts->ref) &&
+                gang_queue_facts_equal(v->facts, k->facts);
+}
+
+static bool is_known_queue(const struct model *m, int q)
+{
+    struct gang_queue_facts *facts = facts_queue(m, q);
+    struct known_queue k = {facts, false};
+    gang_core_queues(m->core, 0, SIZE_MAX, see_known, &k);
+    gang_queue_facts_free(facts);
+    return k.known;
+}
+
 static void show_queue(struct model *m, int q)
 {
     struct object_truth *t = &m->queues[q];
-    m->queues_edited = true;
+    m->queues_edited |= !t->exists || !is_known_queue(m, q);
     if (t->exists)
         model_tell(m, (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = facts_queue(m, q)},
                    q);
