@@ -9,6 +9,7 @@
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/timers.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/queue_check.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
@@ -185,7 +186,7 @@ void gates_show(struct gang_core *core)
     for (size_t i = 0; i < ARRAY_SIZE(shares) * n; i++) {
         struct gang *gang = list[i % n];
         if (gang->shown || core->now - gang->short_since < SHOW_AFTER ||
-            !may_show(&s, gang, shares[i / n]))
+            !may_show(&s, gang, shares[i / n]) || queue_keeps_waiting(core, gang))
             continue;
         gang->shown = true;
         gang_touch(core, gang);

@@ -9,6 +9,7 @@
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/fair_share.h"
 #include "gang/queue/queue_limits.h"
+#include "gang/queue/queues.h"
 
 /* Without limits, or for a gang that is bound in part: limits lowered since must not leave it so.
  */
@@ -191,6 +192,18 @@ bool queue_owes_room(struct gang_core *core, const struct gang *gang)
     bool owed = queue_is_owed(core, gang->queue, listed(core, &needs));
     amounts_done(core, &needs.others);
     return owed;
+}
+
+bool queue_keeps_waiting(const struct gang_core *core, const struct gang *gang)
+{
+    struct queue_short found;
+    if (queue_refuses_gang(core, gang))
+        return true;
+    const struct signature *all = signature_of_all(gang);
+    int want = unit_lacks(gang->root, STAGE_PLANNED);
+    return all && want > 0 && !is_free(core, gang) &&
+           queue_is_short(core, queue_of_gang(core, gang), gang->firm,
+                          (struct need_list){all->needs, all->n_needs, want}, &found);
 }
 
 bool queue_still_stops(const struct gang_core *core, const struct gang *gang)
