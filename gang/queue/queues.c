@@ -352,6 +352,8 @@ static void move(struct gang_core *core, struct gang *gang, struct queue *queue)
 {
     queue_touch(core, gang->queue);
     queue_touch(core, queue);
+    if (gang->queue && gang->queue->facts && gang->queue->facts->fifo)
+        room_grew(core); /* for the gangs behind it */
     if (gang->queue && gang->queue != core->queues.none && !gang->queue->facts)
         may_be_unused(core, gang->queue);
     if (gang->queue)
