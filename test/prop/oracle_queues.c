@@ -21,7 +21,7 @@ static bool all_known(const struct model *m)
         known &= !m->classes[k].dirty;
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
-        known &= t->dirty != CHANGED && !t->ghost && !(t->exists ? t->learnt : t->place > 0);
+        known &= t->dirty != CHANGED && !t->ghost && !t->learnt && (t->exists || !t->place);
     }
     return known;
 }
@@ -299,13 +299,14 @@ void oracle_queues(struct model *m, int64_t slots)
     counted_now(m, on);
     for (int p = 0; p < PODS; p++)
         slots -= m->pods[p].place > 0;
+    bool had_expected = m->expected_slots; /* a new pod may take one, which is counted already */
     m->expected_slots = slots > 0;
     if (queues_exist(m) && all_known(m)) {
         look(m, m->core, &seen);
         check_gangs(m, &seen);
         if (!m->expected_slots && queue_sum(m, on, &use)) {
             check_sums(m, &seen, &use);
-            for (int p = 0; p < PODS && !any_unlimited(m, &seen, on); p++)
+            for (int p = 0; p < PODS && !had_expected && !any_unlimited(m, &seen, on); p++)
                 if (is_new(&m->pods[p], on[p]))
                     check_new(m, &seen, &use, on, p);
             if (m->queues_edited)
