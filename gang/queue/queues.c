@@ -379,7 +379,7 @@ void queue_assign(struct gang_core *core, struct gang *gang, int32_t own_priorit
     gang->firm = firm;
     gang_requeued(gang);
     queue_count_gang(core, gang);
-    if (passes_singly(gang)) /* members that the other queue stopped */
+    if (gang->ever_scheduled) /* members that the other queue stopped */
         room_grew(core);
 }
 
