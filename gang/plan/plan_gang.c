@@ -124,8 +124,8 @@ bool plan_still_fails(struct gang_core *core, struct gang *gang)
 {
     bool by_nodes =
         !gang->starved && !core->config.strict_order && shortage_still_holds(core, gang);
-    if (gang->marks.retry || !(by_nodes || queue_still_stops(core, gang)) ||
-        queue_refuses_gang(core, gang))
+    bool still = gang->marks.queue_full ? queue_still_stops(core, gang) : by_nodes;
+    if (gang->marks.retry || !still || queue_refuses_gang(core, gang))
         return false;
     triggered(core, gang, TRIGGER_ROOM_MORE);
     core->stats.plans_failed++;
