@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/queue/fair_share.h"
 
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/timers.h"
@@ -446,6 +447,8 @@ void shares_update(struct gang_core *core)
     update_all(core);
     core->shared_at = core->now;
     queues_reorder(core);
+    if (core->earmark_gang)
+        room_grew(core); /* for gangs that come before it in the new order */
     if (root->share.waits)
         timer_set(core, &core->due.shares, core->now + UPDATE_EVERY);
 }
