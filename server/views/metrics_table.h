@@ -130,8 +130,8 @@
       "Queues without series of their own, because of maxMetricsQueues or the size of the page.",  \
       "")                                                                                          \
     X(QUEUE_RESOURCES_LEFT_OUT, QUEUES, "muster_queue_resources_left_out", "gauge", "",            \
-      "Resources without series, because their queue has more than 8. Summed over the queues "     \
-      "that have series.",                                                                         \
+      "Resources without series, because their queue has more than 8. Only queues with series "    \
+      "count.",                                                                                    \
       "")                                                                                          \
     X(QUEUE_INFO, QUEUES, "muster_queue_info", "gauge",                                            \
       "api_group, queue_namespace, queue, parent, state",                                          \
@@ -139,10 +139,11 @@
       "`parent` is empty for a queue directly below the cluster.")                                 \
     X(QUEUE_WAITING, QUEUES, "muster_queue_waiting_gangs", "gauge",                                \
       "api_group, queue_namespace, queue",                                                         \
-      "Gangs without a plan that are not Scheduled, in the queue and all queues below it.", "")    \
+      "Gangs that have no plan and are not Scheduled, in the queue and all queues below it.", "")  \
     X(QUEUE_PLANNED, QUEUES, "muster_queue_planned_gangs", "gauge",                                \
       "api_group, queue_namespace, queue",                                                         \
-      "Gangs with a plan that are not Scheduled yet, in the queue and all queues below it.", "")   \
+      "Gangs that have a plan and are not Scheduled yet, in the queue and all queues below it.",   \
+      "")                                                                                          \
     X(QUEUE_RUNNING, QUEUES, "muster_queue_running_gangs", "gauge",                                \
       "api_group, queue_namespace, queue",                                                         \
       "Scheduled gangs, in the queue and all queues below it.", "")                                \
@@ -150,13 +151,13 @@
       "api_group, queue_namespace, queue",                                                         \
       "Longest time that a gang without a plan has waited so far, in the queue and all queues "    \
       "below it. 0 if none waits.",                                                                \
-      "The time begins with the first attempt of the gang, and again with a restart of muster.")   \
+      "The time begins with the first attempt of the gang. It begins again when muster restarts.") \
     X(QUEUE_USED, QUEUES, "muster_queue_used", "gauge",                                            \
       "api_group, queue_namespace, queue, resource",                                               \
-      "What pods and planned gangs of the queue use, with all queues below it.", "")               \
+      "What pods and planned gangs use, in the queue and all queues below it.", "")                \
     X(QUEUE_REQUESTED, QUEUES, "muster_queue_requested", "gauge",                                  \
       "api_group, queue_namespace, queue, resource",                                               \
-      "What the queue uses, and what its waiting gangs need.", "")                                 \
+      "What the queue uses plus what its waiting gangs need.", "")                                 \
     X(QUEUE_DESERVED, QUEUES, "muster_queue_deserved", "gauge",                                    \
       "api_group, queue_namespace, queue, resource",                                               \
       "What the queue deserves. No series if the queue does not state it, or if it is unlimited.", \
@@ -166,8 +167,8 @@
       "The most that the queue may use. No series without a limit.", "")                           \
     X(QUEUE_FAIR_SHARE, QUEUES, "muster_queue_fair_share", "gauge",                                \
       "api_group, queue_namespace, queue, resource",                                               \
-      "Fair share of the queue now: what it deserves, and its part of what is left, but not more " \
-      "than it requests.",                                                                         \
+      "Fair share of the queue now: what it deserves plus its part of what is left, but at most "  \
+      "what it requests.",                                                                         \
       "")                                                                                          \
     X(QUEUE_BORROWED, QUEUES, "muster_queue_borrowed", "gauge",                                    \
       "api_group, queue_namespace, queue, resource",                                               \
