@@ -210,7 +210,7 @@ acceptance() {
 	: >>"$logs/in-full"
 	awk -v small="$logs/in-full" '
 	function id_of(test) {
-		if (!match(test, /^(Test)?[A-Z][0-9][0-9](_|$)/))
+		if (!match(test, /^(Test)?[A-Z][0-9][0-9][a-z]?(_|$)/))
 			return ""
 		test = substr(test, RSTART, RLENGTH)
 		sub(/^Test/, "", test); sub(/_$/, "", test)

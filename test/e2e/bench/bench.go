@@ -1,4 +1,4 @@
-// Package bench measures muster's promises about speed (P01 to P13) on a real control plane.
+// Package bench measures muster's promises about speed (P01 to P13, Q09a) on a real control plane.
 //
 // An experiment is one control plane on which several set-ups take turns: the stock scheduler, the
 // same scheduler with muster, and so on. Every figure is a ratio of two set-ups in the same turn.
@@ -57,6 +57,10 @@ var experiments = []experiment{
 			"without classes or caches. It adds up the requests of the member's containers anew for each node.",
 		"bench_plan", Chart{Name: "planning", Title: "What a plan costs", X: "number of nodes, classes or members", Y: "ms",
 			LogX: true, LogY: true}, "P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"),
+	program("queues", "Planning with queues",
+		"`bench_plan queues` compares planning steps with 1,000 queues in four levels to those of the same gangs on the "+
+			"same nodes without queues.",
+		"bench_plan queues", Chart{}, "Q09a waiting-list", "Q09a shares-due", "Q09a first-plans"),
 	program("calls", "The server's part of a call",
 		"`bench_server` compares the server's part of a call with the time that jansson needs to parse the same bytes, in "+
 			"the same process.",

@@ -24,18 +24,19 @@ var (
 // programNodes is the number of nodes in the programs' cluster.
 const programNodes = 5000
 
-// program is an experiment that runs one of them.
+// program is an experiment that runs one of them. The binary may be followed by an argument.
 func program(name, what, how, binary string, axes Chart, keys ...string) experiment {
 	return experiment{name: name, what: what, how: how, keys: keys,
 		run: func(t testbed.TB, options Options) Outcome { return runProgram(t, options, binary, axes) }}
 }
 
 func runProgram(t testbed.TB, options Options, binary string, axes Chart) Outcome {
-	path := filepath.Join(filepath.Dir(testbed.MeasuredPath(t)), binary)
-	nodes := strconv.Itoa(programNodes / options.Scale)
+	words := strings.Fields(binary)
+	path := filepath.Join(filepath.Dir(testbed.MeasuredPath(t)), words[0])
+	args := append(words[1:], strconv.Itoa(programNodes/options.Scale))
 	all := map[string][]rated{}
 	for range options.Turns {
-		out, err := exec.Command(path, nodes).CombinedOutput()
+		out, err := exec.Command(path, args...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", path, err, out)
 		}

@@ -73,6 +73,9 @@ func TestP05_Calls(t *testing.T) {
 func TestP06_Planning(t *testing.T) {
 	keeps(t, "P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list")
 }
+func TestQ09a_Queues(t *testing.T) {
+	keeps(t, "Q09a waiting-list", "Q09a shares-due", "Q09a first-plans")
+}
 func TestP07_Backlog(t *testing.T)    { keeps(t, "P07 open") }
 func TestP08_OneGang(t *testing.T)    { keeps(t, "P08") }
 func TestP10_Start(t *testing.T)      { keeps(t, "P10") }
