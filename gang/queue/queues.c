@@ -379,7 +379,7 @@ void queue_assign(struct gang_core *core, struct gang *gang, int32_t own_priorit
     gang->firm = firm;
     gang_requeued(gang);
     queue_count_gang(core, gang);
-    if (gang->ever_scheduled) /* members that the other queue stopped */
+    if (gang->root->t.bound > 0) /* for members that wait alone, which the other queue stopped */
         room_grew(core);
 }
 
