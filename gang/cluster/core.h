@@ -84,7 +84,8 @@ struct gang_core {
 
     /* cluster/pod_gate.c */
     size_t n_gated; /* pods with muster's own gate */
-    /* changed ordinary pods with the gate, to be checked at the end of the step */
+    /* changed ordinary pods with the gate, or without a PodGroup yet, to be checked at the end of
+     * the step */
     struct list ungrouped_gated;
 
     /* cluster/signatures.c */

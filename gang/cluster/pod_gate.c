@@ -27,7 +27,7 @@ void gate_asked(struct gang_core *core, struct pod *pod)
 void gate_touch(struct gang_core *core, struct pod *pod)
 {
     list_remove(&pod->in_ungrouped);
-    if (!pod->gang && gate_is_closed(pod))
+    if (!pod->gang && (gate_is_closed(pod) || pod->facts->awaits_group))
         list_push(&core->ungrouped_gated, &pod->in_ungrouped);
 }
 

@@ -12,7 +12,7 @@
 void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is);
 /* muster requested the removal of the gate. TIMER_GATE fires if the watch does not show it. */
 void gate_asked(struct gang_core *core, struct pod *pod);
-/* Marks an ordinary pod with the gate for gates_of_ungrouped(). */
+/* Marks an ordinary pod with the gate, or without a PodGroup yet, for gates_of_ungrouped(). */
 void gate_touch(struct gang_core *core, struct pod *pod);
 /* Takes the next marked pod; NULL: none. */
 struct pod *ungrouped_take(struct gang_core *core);

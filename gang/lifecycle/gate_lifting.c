@@ -50,21 +50,28 @@ static void lift(struct gang_core *core, struct pod *pod)
     gate_asked(core, pod);
 }
 
+/* Whether an ordinary pod needs the reason why it has no PodGroup: kube-scheduler does not try it,
+ * or has tried it when the reason was another one. */
+static bool awaits_reason(const struct pod *pod)
+{
+    return !pod->gang && !pod->node && pod->facts->awaits_group &&
+           pod->emitted_reason != REASON_AWAITS_GROUP &&
+           (gate_is_closed(pod) || pod->queue.rejected);
+}
+
 /* Removes the pod's gate if it opens, or reports the reason of an ordinary pod. `due`: TIMER_GATE
  * has fired. The timer runs while the watch does not show a requested removal, and for NOTICE_DELAY
  * before the reason of an ordinary pod is reported. */
 static void check_gate(struct gang_core *core, struct pod *pod, bool due)
 {
     bool timed = pod_timer_is_set(pod, TIMER_GATE);
-    if (!gate_is_closed(pod))
-        return;
-    if (gate_opens(core, pod)) {
+    if (gate_is_closed(pod) && gate_opens(core, pod)) {
         if (due || !timed || !pod->lifts)
             lift(core, pod);
-    } else if (!pod->gang && due && pod->emitted_reason != REASON_AWAITS_GROUP) {
+    } else if (awaits_reason(pod) && due) {
         pod_reason_emitted(pod, REASON_AWAITS_GROUP);
         emit_pod_reason(core, pod, pod->facts->awaits_group);
-    } else if (!pod->gang && !timed && pod->emitted_reason != REASON_AWAITS_GROUP) {
+    } else if (awaits_reason(pod) && !timed) {
         pod_timer_set(core, pod, TIMER_GATE, core->now + NOTICE_DELAY);
     }
 }

@@ -553,10 +553,12 @@ struct pod *filter_learn(struct gang_core *core, struct gang_event *ev)
 void answer_filter(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     enum gang_reason_code unlinked = pod_unlinked(pod->facts);
-    if (unlinked)
+    if (unlinked) {
         reply_none(core, ev, pod, reason_call(core, unlinked, NULL, pod->facts, NULL));
-    else if (pod->gang)
+        pod_reason_emitted(pod, unlinked);
+    } else if (pod->gang) {
         filter_member(core, pod, ev, nominated_in(pod, ev));
-    else
+    } else {
         filter_ordinary(core, pod, ev);
+    }
 }

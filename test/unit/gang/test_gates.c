@@ -330,6 +330,35 @@ static void a_gated_pod_shows_why_its_podgroup_cannot_be_created(void **state)
     world_free(w);
 }
 
+/* kube-scheduler does not try the pod again when only the reason changes. */
+static void a_refused_pod_shows_why_its_podgroup_cannot_be_created(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 1);
+    static const char *const nodes[] = {"n"}, *const texts[] = {
+                                                  "its PodGroup is being created",
+                                                  "its PodGroup cannot be created: another reason"};
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
+        f->awaits_group = xstrdup(texts[i]);
+        f->unschedulable = i > 0;
+        world_pod_set(w, f);
+        if (i == 0) {
+            f = world_pod_facts("p", NULL, 1);
+            f->awaits_group = xstrdup(texts[i]);
+            struct gang_event ev = world_filter_event(w, f, nodes, 1);
+            world_step(w, &ev, 1);
+        }
+        world_wait(w, SECONDS(3));
+        assert_int_equal(w->n_told, i);
+    }
+    assert_string_equal(w->told[0], "p: its PodGroup cannot be created: another reason");
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_told, 1);
+    world_free(w);
+}
+
 static void an_autoscaler_sees_a_gang_without_room_after_some_seconds(void **state)
 {
     (void)state;
@@ -436,6 +465,7 @@ int main(void)
         cmocka_unit_test(extras_without_a_slot_are_ungated_when_the_gang_is_placed),
         cmocka_unit_test(with_gates_off_every_pod_is_ungated),
         cmocka_unit_test(each_reason_is_written_once_to_a_gated_member),
+        cmocka_unit_test(a_refused_pod_shows_why_its_podgroup_cannot_be_created),
         cmocka_unit_test(a_condition_write_names_the_version_of_its_pod),
         cmocka_unit_test(a_gated_pod_shows_why_its_podgroup_cannot_be_created),
         cmocka_unit_test(an_autoscaler_sees_a_gang_without_room_after_some_seconds),
