@@ -157,8 +157,11 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     pod_timer_stop(core, pod, TIMER_UNSEEN);
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
-    if (old->preemptible != facts->preemptible || !gang_ref_equal(&old->queue, &facts->queue))
+    if (old->preemptible != facts->preemptible || !gang_ref_equal(&old->queue, &facts->queue)) {
         queue_count_pod(core, pod);
+        if (pod->queue.rejected && is_ungrouped_pending(pod))
+            room_grew(core); /* its old queue may have stopped it */
+    }
     if (!str_eq(old->awaits_group, facts->awaits_group))
         pod_reason_emitted(pod, REASON_NONE); /* the pod needs the new text */
     gang_pod_facts_free(old);
