@@ -142,6 +142,9 @@ func TestQ01_KAIQueues(t *testing.T) {
 	// What ends makes room: first the leaf has enough of it, then the queue above.
 	end(t, c, unbound(elastic), 0)
 	end(t, c, ddp, 0)
+	// kube-scheduler may try the pods before muster sees the last end. The node makes it try them again.
+	c.WaitQueueStatus(t, testbed.KAIQueues, "training", map[string]any{"allocated": gpus(1)})
+	c.AddNodes(t, testbed.Node("c", testbed.GPUs(0)))
 	c.Recorder.AllSay(t, big, 8, "queue research above queue training uses 7 of 13 gpu, its limit")
 	c.Recorder.NoneBound(t, big)
 	end(t, c, elastic, 2)
