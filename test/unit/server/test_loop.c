@@ -174,8 +174,8 @@ static void C03_a_hold_is_answered_at_its_limit_and_the_gang_completes_later(voi
     post_world(s, 2);
     wait_ready(s);
     usec_t from = usec_now();
-    int ungrouped_gated = send_bind(s, "p0");
-    cleanup_free char *why = bind_error(ungrouped_gated);
+    int held = send_bind(s, "p0");
+    cleanup_free char *why = bind_error(held);
     usec_t took = usec_now() - from;
     assert_true(took >= 900 * USEC_PER_MSEC && took < 5 * USEC_PER_SEC);
     assert_true(strlen(why) > 0);
@@ -186,7 +186,7 @@ static void C03_a_hold_is_answered_at_its_limit_and_the_gang_completes_later(voi
     assert_string_equal(a, "");
     assert_string_equal(b, "");
     assert_int_equal(atomic_load(&s->fake.bindings), 2);
-    close(ungrouped_gated);
+    close(held);
     close(first);
     close(second);
 }
