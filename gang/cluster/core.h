@@ -86,7 +86,7 @@ struct gang_core {
     size_t n_gated; /* pods with muster's own gate */
     /* changed ordinary pods with the gate, or without a PodGroup yet, to be checked at the end of
      * the step */
-    struct list ungrouped_gated;
+    struct list ungrouped_changed;
 
     /* cluster/signatures.c */
     struct map signatures;   /* key -> signature */

@@ -28,11 +28,11 @@ void gate_touch(struct gang_core *core, struct pod *pod)
 {
     list_remove(&pod->in_ungrouped);
     if (!pod->gang && (gate_is_closed(pod) || pod->facts->awaits_group))
-        list_push(&core->ungrouped_gated, &pod->in_ungrouped);
+        list_push(&core->ungrouped_changed, &pod->in_ungrouped);
 }
 
 struct pod *ungrouped_take(struct gang_core *core)
 {
-    struct list *first = list_pop(&core->ungrouped_gated);
+    struct list *first = list_pop(&core->ungrouped_changed);
     return first ? CONTAINER_OF(first, struct pod, in_ungrouped) : NULL;
 }

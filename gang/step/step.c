@@ -85,7 +85,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->wake.sent);
     list_init(&core->filter_results);
     list_init(&core->marks.wide_anti_affinity);
-    list_init(&core->ungrouped_gated);
+    list_init(&core->ungrouped_changed);
     list_init(&core->rule_labels.stale);
     core->labels.gen = 1;
     core->due.wake.kind = TIMER_WAKE;
