@@ -27,19 +27,23 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
     const char *resource = core->resources.names[s->resource];
     if (s->code == REASON_QUEUE_RESERVED) {
         put_used(b, resource, s->used, s->limit);
-        buf_printf(b, " %s that are not reserved for other queues than ", resource);
+        buf_printf(b, " %s open to ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " are used");
+        buf_puts(b, " are used; the rest is reserved for other queues");
+        return;
+    }
+    if (s->code == REASON_QUEUE_DESERVED) {
+        buf_puts(b, "gangs that are not preemptible use ");
+        put_used(b, resource, s->used, s->limit);
+        buf_printf(b, " %s that ", resource);
+        put_queue(b, leaf, s->queue);
+        buf_puts(b, " deserves");
         return;
     }
     put_queue(b, leaf, s->queue);
     buf_puts(b, " uses ");
     put_used(b, resource, s->used, s->limit);
-    buf_printf(b, " %s", resource);
-    if (s->code == REASON_QUEUE_DESERVED)
-        buf_puts(b, " that it deserves, for gangs that are not preemptible");
-    else
-        buf_puts(b, ", its limit");
+    buf_printf(b, " %s, its limit", resource);
 }
 
 char *reason_queue_short(const struct gang_core *core, const struct gang *gang,

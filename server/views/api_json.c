@@ -179,9 +179,9 @@ void api_json_no_gang(const struct gang_core *core, const char *ns, const char *
 {
     struct near near = {.name = name};
     size_t all = gang_core_names(core, ns, look_near, &near);
-    buf_printf(out, "there is no gang %s/%s", ns, name);
+    buf_printf(out, "gang %s/%s does not exist", ns, name);
     if (!all)
-        buf_puts(out, ", and no gang in its namespace: \"muster get gangs\" lists all gangs");
+        buf_puts(out, ", and its namespace has no gangs; to list all gangs: muster get gangs");
     else
         buf_puts(out, "; gangs in its namespace: ");
     for (size_t i = 0; i < near.n; i++)

@@ -113,7 +113,7 @@ func OperatorNamed(t TB, name string) Operator {
 		}
 		names = append(names, o.name)
 	}
-	t.Fatalf("there is no operator %q; the operators are %s", name, strings.Join(names, ", "))
+	t.Fatalf("operator %q does not exist; the operators are %s", name, strings.Join(names, ", "))
 	return Operator{}
 }
 

@@ -267,8 +267,8 @@ static void one_gang_is_shown(const char *ops)
     expect(one, 0, "   Waiting   ");
     expect(json, 0, "\"name\":\"training-job-pg\"");
     expect(unknown, 1,
-           "there is no gang ml/training-job-gp; gangs in its namespace: training-job-pg\n");
-    expect(elsewhere, 1, "there is no gang lm/training-job-pg, and no gang in its namespace");
+           "gang ml/training-job-gp does not exist; gangs in its namespace: training-job-pg\n");
+    expect(elsewhere, 1, "gang lm/training-job-pg does not exist, and its namespace has no gangs");
     expect(events, 0, "NotEnoughResources");
     expect(of_one, 0, "\"to\":\"Waiting\"");
     expect(of_none, 0, "No events found.\n");
@@ -293,7 +293,7 @@ static void one_gang_is_shown(const char *ops)
     expect(explain_json, 0,
            "\"shortage\":{\"resource\":\"nvidia.com/gpu\",\"perMember\":1,\"free\":6,");
     expect(explain_unknown, 1,
-           "there is no gang ml/training-job; gangs in its namespace: "
+           "gang ml/training-job does not exist; gangs in its namespace: "
            "training-job-pg\n");
 }
 

@@ -134,8 +134,8 @@ static void errors_of_the_api_name_the_invalid_parameter(void **state)
         int status;
         const char *says;
     } cases[] = {
-        {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; gangs in its namespace: g"},
-        {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and no gang in its namespace"},
+        {"/api/v1/gangs/ml/h", 404, "gang ml/h does not exist; gangs in its namespace: g"},
+        {"/api/v1/gangs/lm/g", 404, "gang lm/g does not exist, and its namespace has no gangs"},
         {"/api/v1/gangs/ml", 404, "the path of a gang is /api/v1/gangs/NAMESPACE/NAME"},
         {"/api/v1/events?limit=0", 400, "limit must be a whole number of at least 1"},
         {"/api/v1/events?limit=1x", 400, "limit must be a whole number of at least 1"},

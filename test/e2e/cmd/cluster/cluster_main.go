@@ -184,7 +184,7 @@ func (want setup) version(s *testbed.Script) testbed.Kubernetes {
 			return version
 		}
 	}
-	s.Fatalf("--kubernetes: there is no %q; write %s or %s", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
+	s.Fatalf("--kubernetes: unknown version %q; write %s or %s", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
 	return testbed.Kubernetes{}
 }
 
@@ -205,7 +205,7 @@ func (want setup) dialects(s *testbed.Script) []testbed.Dialect {
 	for name := range strings.SplitSeq(want.crds, ",") {
 		i := slices.IndexFunc(known, func(d testbed.Dialect) bool { return d.Name == name })
 		if i < 0 {
-			s.Fatalf("--crds: there is no %q; write kai, volcano, sigs or x-k8s", name)
+			s.Fatalf("--crds: unknown dialect %q; write kai, volcano, sigs or x-k8s", name)
 		}
 		dialects = append(dialects, known[i])
 	}
