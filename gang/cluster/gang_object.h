@@ -27,8 +27,9 @@ struct infeasible_nodes {
 
 struct reason {
     enum gang_reason_code code;
-    char *text; /* owned; never NULL */
-    char *help; /* a change that would make the gang fit; owned; may be NULL */
+    char *text;     /* owned; never NULL */
+    char *help;     /* a change that would make the gang fit; owned; may be NULL */
+    uint64_t queue; /* digest of the gang's queue, if the code is about queues; else 0 */
 };
 
 /* The sort key of a gang in its namespace queue, see gang_order.c. */

@@ -19,17 +19,19 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/queue/fair_share.h"
 
-/* Sets the reason, and reports a new code. The gang owns the texts from now on; help may be NULL.
- */
+/* Sets the reason, and reports it if it is news: members get it, but not each new amount in its
+ * text. The gang owns the texts from now on; help may be NULL. */
 static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
                     char *text, char *help)
 {
-    bool first = gang->reason.code != code;
+    bool news = reason_is_news(gang, code), same_code = gang->reason.code == code;
     if (!reason_set_help(gang, code, text, help))
         return;
     gang_touch(core, gang);
-    if (!first)
+    if (!news)
         return;
+    if (same_code)
+        member_reasons_forget(gang);
     emit_event(core, gang, KUBE_EVENT_WAITS, gang->reason.text);
     timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "base/hash.h"
 #include "base/quantity.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
@@ -37,6 +38,18 @@ const char *gang_reason_name(enum gang_reason_code code)
     return code < REASON_MAX ? names[code] : "?";
 }
 
+/* Reason codes about queues follow each other. */
+static uint64_t queue_digest(const struct gang *gang, enum gang_reason_code code)
+{
+    bool of_queue = code >= REASON_QUEUE_MISSING && code <= REASON_QUEUE_BEHIND;
+    return of_queue ? hash_text(HASH_START, gang->queue->key) : 0;
+}
+
+bool reason_is_news(const struct gang *gang, enum gang_reason_code code)
+{
+    return gang->reason.code != code || gang->reason.queue != queue_digest(gang, code);
+}
+
 bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help)
 {
     bool same_help = str_eq(gang->reason.help, help);
@@ -49,6 +62,7 @@ bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, 
     free(gang->reason.text);
     gang->reason.code = code;
     gang->reason.text = text;
+    gang->reason.queue = queue_digest(gang, code);
     return true;
 }
 

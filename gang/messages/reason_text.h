@@ -13,6 +13,9 @@
 #include "gang/cluster/lookup.h"
 #include "gang/plan/min_resources_check.h"
 
+/* Whether the code differs from that of the gang's reason, or the gang has moved to another queue
+ * and the code is about queues. */
+bool reason_is_news(const struct gang *gang, enum gang_reason_code code);
 /* Sets the gang's reason and help text, which the gang owns from now on. help may be NULL. True:
  * something has changed. */
 bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help);

@@ -5,6 +5,7 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
+#include "gang/messages/reason_text.h"
 #include "gang/podgroup/quorum.h"
 
 /* A new state or reason code is written at once. If only counts change (running 3, 4, 5 …), or only
@@ -210,6 +211,13 @@ bool gang_has_plan(const struct gang *gang)
 void pod_reason_emitted(struct pod *pod, enum gang_reason_code code)
 {
     pod->emitted_reason = code;
+}
+
+void member_reasons_forget(struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        pod_reason_emitted(pod, REASON_NONE);
+    pod_text_forget(gang);
 }
 
 void emit_member_reasons(struct gang_core *core, struct gang *gang)

@@ -26,6 +26,8 @@ void emit_evicted(struct gang_core *core, const struct gang *gang, int n);
 void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text);
 /* Notes the reason that the pod has. REASON_NONE: the next reason is emitted in any case. */
 void pod_reason_emitted(struct pod *pod, enum gang_reason_code code);
+/* The members need the gang's reason again, although its code is the same. */
+void member_reasons_forget(struct gang *gang);
 /* Emits the gang's reason on all members that do not have it yet. */
 void emit_member_reasons(struct gang_core *core, struct gang *gang);
 /* Whether the gang has a plan. If so, its members get no reason. */

@@ -48,6 +48,34 @@ static void Q01_the_limit_of_an_ancestor_counts(void **state)
     world_free(w);
 }
 
+/* kube-scheduler does not try the members again, so they would keep the name of the old queue. */
+static void Q01_members_get_the_reason_of_another_queue(void **state)
+{
+    (void)state;
+    static const char *const MEMBERS[] = {"a-0", "a-1", "a-2", "a-3"};
+    struct world *w = world_of_nodes(4, 8);
+    world_queue(w, "left", NULL, GANG_NOT_STATED, 1);
+    world_queue(w, "right", NULL, GANG_NOT_STATED, 2);
+    world_queued(w, "a", "left", 4, 1);
+    for (int i = 0; i < 4; i++) {
+        struct gang_pod_facts *pod = world_pod_facts(MEMBERS[i], "a", 1);
+        pod->unschedulable = true;
+        world_pod_set(w, pod);
+        assert_string_equal(world_filter(w, MEMBERS[i]), "");
+    }
+    world_wait(w, 60 * USEC_PER_SEC);
+    world_forget(w);
+    struct gang_group_facts *f = world_group_facts("a", 4);
+    f->queue = xstrdup("right");
+    world_group_set(w, f);
+    assert_string_equal(world_reason_name(w, "a"), "QueueLimitReached");
+    world_wait(w, 60 * USEC_PER_SEC);
+    assert_int_equal(w->n_told, 4);
+    for (size_t i = 0; i < w->n_told; i++)
+        assert_non_null(strstr(w->told[i], "queue right uses 0 of 2 nvidia.com/gpu, its limit"));
+    world_free(w);
+}
+
 static void Q01_a_resource_that_is_not_requested_is_not_checked(void **state)
 {
     (void)state;
@@ -610,6 +638,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q01_a_gang_above_the_cap_waits_whole),
         cmocka_unit_test(Q01_the_limit_of_an_ancestor_counts),
+        cmocka_unit_test(Q01_members_get_the_reason_of_another_queue),
         cmocka_unit_test(Q01_a_resource_that_is_not_requested_is_not_checked),
         cmocka_unit_test(Q01_all_kinds_of_gpus_count_together),
         cmocka_unit_test(Q01_extras_stay_within_the_limit),
