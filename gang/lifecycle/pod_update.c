@@ -21,6 +21,7 @@
 #include "gang/cluster/wake_writes.h"
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/predicate_coverage.h"
+#include "gang/lifecycle/steering.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/podgroup/podgroups.h"
 
@@ -147,9 +148,12 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
         queue_joined(core, pod);
     early_rejection_seen(core, pod, old);
-    if (facts->nominated || nomination_is_over(pod, old))
+    bool opened = old->gated && !facts->gated; /* muster nominates before it removes a gate */
+    if (facts->nominated || opened || nomination_is_over(pod, old))
         nominated_to(pod, facts->nominated);
     nomination_update(core, pod);
+    if (opened && pod->slot && !pod->nominated)
+        steer(core, pod);
     if (!gang_kvs_equal(&old->labels, &facts->labels))
         wide_anti_affinity_recheck(pod);
     if (!list_empty(&pod->in_wide_anti_affinity))
