@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json" // keeps whole numbers
@@ -195,7 +196,28 @@ func create(t *testing.T, c *testbed.Cluster, scenario map[string]any) {
 	}
 	for _, item := range list.Items {
 		c.Apply(t, item)
+		awaitJobPods(t, c, item)
 	}
+}
+
+// awaitJobPods waits until the pods of the object exist, if it is a Job. The controller creates the pods of
+// several Jobs at once, so a later gang could be complete first.
+func awaitJobPods(t *testing.T, c *testbed.Cluster, item []byte) {
+	t.Helper()
+	var job batchv1.Job
+	if err := json.Unmarshal(item, &job); err != nil || job.Kind != "Job" {
+		return
+	}
+	want := int(*job.Spec.Parallelism)
+	testbed.Within(t, 30*time.Second, "the pods of the Job exist", func() error {
+		pods := c.Recorder.Pods(func(p *testbed.PodRecord) bool {
+			return p.Latest.Namespace == job.Namespace && p.Latest.Labels["job-name"] == job.Name
+		})
+		if len(pods) != want {
+			return fmt.Errorf("Job %s/%s has %d pods of %d", job.Namespace, job.Name, len(pods), want)
+		}
+		return nil
+	})
 }
 
 // queuedScenario has a queue with a limit, one without, and one whose parent does not exist. The order
