@@ -52,7 +52,7 @@ static void read_list(struct reader *r, const struct config_key *key, const stru
             continue;
         }
         cleanup_free char *text =
-            i < MAX_LIST ? xasprintf("%s: an entry is not a text: write %s", key->name,
+            i < MAX_LIST ? xasprintf("%s: an entry is not a string: write %s", key->name,
                                      config_entry(key->type)->item)
                          : xasprintf("%s: the list has more than %d entries", key->name, MAX_LIST);
         mistake_at(r, item, text);
@@ -83,7 +83,7 @@ static void read_entry(struct reader *r, const char *section, const struct yaml_
                        const struct yaml_item *value)
 {
     if (word->kind != ITEM_SCALAR) {
-        mistake_at(r, word, "the key is not a text: write \"key: value\"");
+        mistake_at(r, word, "the key is not a string: write \"key: value\"");
         return;
     }
     cleanup_free char *where = at_line(r, word->line);
@@ -99,7 +99,7 @@ static void read_entry(struct reader *r, const char *section, const struct yaml_
         return;
     size_t *seen = &r->seen[key - config_keys(&n)];
     if (*seen) {
-        config_mistake(r->loading, where, "%s: is set twice, first in line %zu: keep one",
+        config_mistake(r->loading, where, "%s: is set twice (first on line %zu): keep one",
                        key->name, *seen);
         return;
     }

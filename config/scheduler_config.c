@@ -292,7 +292,7 @@ static void check_duplicates(struct judge *j, const struct yaml_item *map)
         const struct yaml_item *key = yaml_item_real(map->items[i]);
         const struct yaml_item *first = text_of(key) ? map_get(&seen, text_of(key)) : NULL;
         if (first)
-            finding(j, IS_ERROR, key, "%s is set twice, first in line %zu: keep one", text_of(key),
+            finding(j, IS_ERROR, key, "%s is set twice (first on line %zu): keep one", text_of(key),
                     first->line);
         else if (text_of(key))
             map_set(&seen, text_of(key), (void *)(uintptr_t)key);
@@ -321,7 +321,7 @@ static void check_extenders(struct judge *j, const struct yaml_item *root,
         if (get_text(e, "bindVerb")) {
             if (binder)
                 finding(j, IS_ERROR, get(e, "bindVerb"),
-                        "a second extender has a bindVerb (the first is in line %zu), but "
+                        "a second extender has a bindVerb (the first is on line %zu), but "
                         "kube-scheduler allows only one: remove this one",
                         binder->line);
             else
@@ -356,7 +356,7 @@ static void check_profiles(struct judge *j, const struct yaml_item *list)
             const struct yaml_item *other = get(item(list, k), "schedulerName");
             if (str_eq(text_of(other), name))
                 finding(j, IS_ERROR, get(profile, "schedulerName"),
-                        "two profiles have schedulerName %s (the first is in line %zu), so "
+                        "two profiles have schedulerName %s (the first is on line %zu), so "
                         "kube-scheduler does not start: keep one",
                         name, other->line);
         }

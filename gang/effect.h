@@ -45,14 +45,14 @@ const char *gang_state_name(enum gang_state state);
       "the PodGroup contradicts itself or another PodGroup, or exceeds a limit")                   \
     X(NOT_ENOUGH_MEMBERS, "NotEnoughMembers", GANG, "fewer pods exist than the minimum requires")  \
     X(MEMBERS_GATED, "MembersGated", GANG,                                                         \
-      "members have another controller's scheduling gate, and too few others exist")               \
+      "some members have another controller's scheduling gate, and too few have none")             \
     X(FOREIGN_SCHEDULER, "OtherScheduler", GANG,                                                   \
-      "members belong to a scheduler that muster does not serve, and too few others exist")        \
+      "some members name a scheduler that muster does not serve, and the others are too few")      \
     X(NOT_ENOUGH_RESOURCES, "NotEnoughResources", GANG,                                            \
       "there is not enough room for all needed members at once")                                   \
     X(NO_MATCHING_NODE, "NoMatchingNode", GANG, "the rules of a member exclude every node")        \
     X(MIN_RESOURCES, "MinResourcesNotFree", GANG,                                                  \
-      "less is free than `spec.minResources` asks for")                                            \
+      "the nodes have less free than `spec.minResources` asks for")                                \
     X(NOT_UNIFORM, "MembersDiffer", GANG, "the members differ in a label that must be equal")      \
     X(MEMBER_INVALID, "InvalidMember", GANG,                                                       \
       "a pod exceeds a limit, or has a field that muster cannot read")                             \
@@ -74,7 +74,8 @@ const char *gang_state_name(enum gang_state state);
     X(REJECTED_EARLY, "MemberRejectedEarly", GANG,                                                 \
       "kube-scheduler refuses a member without a filter call to muster")                           \
     X(QUEUE_MISSING, "QueueNotFound", GANG, "the gang names a queue that does not exist")          \
-    X(QUEUE_INVALID, "InvalidQueue", GANG, "the queue, or one above it, has an error")             \
+    X(QUEUE_INVALID, "InvalidQueue", GANG,                                                         \
+      "the queue, or one above it, has an error, or has queues below it")                          \
     X(QUEUE_CLOSED, "QueueClosed", GANG, "the queue takes no new gangs")                           \
     X(QUEUE_FORBIDDEN, "QueueNotAllowed", GANG,                                                    \
       "`queueNamespaces` does not list the namespace for the queue")                               \

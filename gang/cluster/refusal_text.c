@@ -16,9 +16,9 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         break;
     case REASON_EARMARKED:
         buf_printf(&b, "kept for gang %s/%s, which %s", ns, who,
-                   gang->starved || core->config.strict_order
-                       ? "has waited longer"
-                       : "is within the fair share of its queue");
+                   gang->starved               ? "has waited longer"
+                   : core->config.strict_order ? "comes first (strictOrder)"
+                                               : "is within the fair share of its queue");
         break;
     case REASON_ABOVE_MAXIMUM:
         buf_printf(&b,

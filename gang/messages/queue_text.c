@@ -13,10 +13,12 @@ static void put_queue(struct buf *b, const struct queue *leaf, const struct queu
         buf_printf(b, " above queue %s", leaf->ref.name);
 }
 
-static void put_used(struct buf *b, const char *resource, int64_t used, int64_t limit)
+/* `of`: " of " or " of the ". */
+static void put_used(struct buf *b, const char *resource, int64_t used, const char *of,
+                     int64_t limit)
 {
     quantity_format(b, resource, used);
-    buf_puts(b, " of ");
+    buf_puts(b, of);
     quantity_format(b, resource, limit);
 }
 
@@ -26,15 +28,15 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
 {
     const char *resource = core->resources.names[s->resource];
     if (s->code == REASON_QUEUE_RESERVED) {
-        put_used(b, resource, s->used, s->limit);
-        buf_printf(b, " %s open to ", resource);
+        put_used(b, resource, s->used, " of the ", s->limit);
+        buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " are used; the rest is reserved for other queues");
+        buf_puts(b, " may use are in use; the others are reserved for other queues");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {
         buf_puts(b, "gangs that are not preemptible use ");
-        put_used(b, resource, s->used, s->limit);
+        put_used(b, resource, s->used, " of the ", s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
         buf_puts(b, " deserves");
@@ -42,7 +44,7 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
     }
     put_queue(b, leaf, s->queue);
     buf_puts(b, " uses ");
-    put_used(b, resource, s->used, s->limit);
+    put_used(b, resource, s->used, " of ", s->limit);
     buf_printf(b, " %s, its limit", resource);
 }
 
@@ -60,6 +62,16 @@ char *reason_queue_short(const struct gang_core *core, const struct gang *gang,
     return buf_steal(&b);
 }
 
+/* A queue below a closed one is closed too. */
+static void put_closed(struct buf *b, const struct queue *leaf)
+{
+    const struct queue *queue = leaf;
+    while (queue->parent && !(queue->facts && queue->facts->closed))
+        queue = queue->parent;
+    put_queue(b, leaf, queue);
+    buf_puts(b, " is closed");
+}
+
 /* `who` waits in the namespace for the queue. */
 static void put_refusal(struct buf *b, enum gang_reason_code code, const char *ns, const char *name,
                         const struct queue *queue)
@@ -67,7 +79,7 @@ static void put_refusal(struct buf *b, enum gang_reason_code code, const char *n
     if (code == REASON_QUEUE_MISSING)
         buf_printf(b, "queue %s does not exist; create it or name another queue", name);
     else if (code == REASON_QUEUE_CLOSED)
-        buf_printf(b, "queue %s is closed", name);
+        put_closed(b, queue);
     else if (code == REASON_QUEUE_FORBIDDEN)
         buf_printf(b, "namespace %s may not use queue %s (queueNamespaces)", ns, name);
     else if (queue->fault)

@@ -136,7 +136,7 @@ static const struct {
     {"apiVersion: v1\n",
      "FILE:1: apiVersion: unknown key; \"muster serve --help\" lists all keys\n"},
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
-     "FILE:3: holdSeconds: is set twice, first in line 1: keep one\n"},
+     "FILE:3: holdSeconds: is set twice (first on line 1): keep one\n"},
     {"logLevel: info\nexpressLane: true\n",
      "FILE:2: expressLane: requires kubeSchedulerConfig, so that muster can check kube-scheduler's "
      "rules: set it to the path of kube-scheduler's configuration file\n"},
@@ -180,7 +180,7 @@ static const struct {
     {"schedulerNames: volcano\n",
      "FILE:1: schedulerNames: the value has the wrong type: write a list of schedulerNames\n"},
     {"schedulerNames:\n- a\n- [b]\n- {}\n- c\n",
-     "FILE:3: schedulerNames: an entry is not a text: write a schedulerName\n"},
+     "FILE:3: schedulerNames: an entry is not a string: write a schedulerName\n"},
     {"schedulerNames: [a, b, a]\n", "FILE:1: schedulerNames: \"a\" is listed twice: keep one\n"},
     {"schedulerNames: [a, '']\n",
      "FILE:1: schedulerNames: an entry is empty: write a schedulerName\n"},
@@ -213,18 +213,18 @@ static const struct {
      "FILE:3: gates.enable: unknown key; did you mean gates.enabled?\n"
      "FILE:4: maxHolds: \"x\" is not a whole number: write a number from 1 to 500000\n"},
     {"gates:\n  enabled: true\ngates:\n  enabled: false\n",
-     "FILE:4: gates.enabled: is set twice, first in line 2: keep one\n"},
+     "FILE:4: gates.enabled: is set twice (first on line 2): keep one\n"},
     {"gates:\n  enabled: {deep: true}\n",
      "FILE:2: gates.enabled: the value has the wrong type: write true or false\n"},
     {"gates.enabled: true\ngates: {enabled: true}\n",
-     "FILE:2: gates.enabled: is set twice, first in line 1: keep one\n"},
+     "FILE:2: gates.enabled: is set twice (first on line 1): keep one\n"},
     {"- a\n", "FILE:1: the file is not a mapping: write lines of the form \"key: value\"\n"},
     {"just text\n", "FILE:1: the file is not a mapping: write lines of the form \"key: value\"\n"},
     {"maxHolds: 3\n---\nmaxHolds: 4\n",
      "FILE:2: a second YAML document begins here: keep one document\n"},
-    {"{a: b}: c\nmaxHolds: x\n",
-     "FILE:1: the key is not a text: write \"key: value\"\nFILE:2: maxHolds: \"x\" is not a whole "
-     "number: write a number from 1 to 500000\n"},
+    {"{a: b}: c\nmaxHolds: x\n", "FILE:1: the key is not a string: write \"key: value\"\nFILE:2: "
+                                 "maxHolds: \"x\" is not a whole "
+                                 "number: write a number from 1 to 500000\n"},
     {"maxHolds: &a 3\nmaxBodyMiB: *a\n",
      "FILE:2: maxBodyMiB: the value has the wrong type: write a whole number\n"},
     {"\n\nholdSeconds: 26\n",

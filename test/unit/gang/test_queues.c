@@ -333,7 +333,8 @@ static void Q05_a_queue_below_a_closed_one_takes_no_gang(void **state)
     world_queue(w, "middle", "top", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queue(w, "leaf", "middle", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "leaf", 2, 1);
-    assert_string_equal(world_reason(w, "a"), "gang default/a: queue leaf is closed");
+    assert_string_equal(world_reason(w, "a"),
+                        "gang default/a: queue top above queue leaf is closed");
     world_queue(w, "middle", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
     assert_string_equal(world_state(w, "a"), "Planned");
     world_queue(w, "middle", "top", GANG_NOT_STATED, GANG_UNLIMITED);
