@@ -15,7 +15,7 @@ var thousand = experiment{
 	name: "thousand", what: "1,000 nodes, one gang of 1,000",
 	how: "The row for the API server alone is the best of three measurements, with 16, 32 and 64 parallel client-go " +
 		"calls. Each measurement sends 1,000 Bindings while nothing else runs. Then muster places a gang of 1,000, and the stock scheduler places 1,000 " +
-		"single pods. Both are warm.",
+		"single pods. Both have already placed pods, so their caches are filled.",
 	keys: []string{"P12 together", "P12 all"}, run: measureThousand,
 }
 
