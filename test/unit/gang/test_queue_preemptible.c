@@ -56,9 +56,9 @@ static void Q01_a_firm_pod_fits_only_inside_deserved(void **state)
         if (passes(w, "large", 5, cases[i].is, cases[i].priority) == cases[i].firm)
             fail_msg("case %zu", i);
         if (cases[i].firm)
-            assert_string_equal(w->refusal,
-                                "pod default/large: 5 nvidia.com/gpu needed, and gangs that are "
-                                "not preemptible use 0 of the 4 nvidia.com/gpu that queue q deserves");
+            assert_string_equal(
+                w->refusal, "pod default/large: 5 nvidia.com/gpu needed, and gangs that are "
+                            "not preemptible use 0 of the 4 nvidia.com/gpu that queue q deserves");
         assert_true(passes(w, "small", 4, cases[i].is, cases[i].priority));
         world_free(w);
     }
