@@ -4,6 +4,14 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
 
+const char *earmark_cause(const struct gang_core *core, const struct gang *gang)
+{
+    if (gang->starved)
+        return "has waited longer";
+    return core->config.strict_order ? "comes first (strictOrder)"
+                                     : "is within the fair share of its queue";
+}
+
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node)
 {
@@ -15,10 +23,7 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_printf(&b, "reserved for gang %s/%s", ns, who);
         break;
     case REASON_EARMARKED:
-        buf_printf(&b, "kept for gang %s/%s, which %s", ns, who,
-                   gang->starved               ? "has waited longer"
-                   : core->config.strict_order ? "comes first (strictOrder)"
-                                               : "is within the fair share of its queue");
+        buf_printf(&b, "kept for gang %s/%s, which %s", ns, who, earmark_cause(core, gang));
         break;
     case REASON_ABOVE_MAXIMUM:
         buf_printf(&b,

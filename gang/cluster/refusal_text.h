@@ -17,5 +17,7 @@ const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod
  * a code that has no sentence of its own, it is the reason why the gang waits. */
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node);
+/* Why the gang has the earmark, as in "kept for gang ml/big, which has waited longer". */
+const char *earmark_cause(const struct gang_core *core, const struct gang *gang);
 
 #endif

@@ -211,10 +211,7 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     } else if (s->earmarked) {
         const struct gang *gang = core->earmark_gang;
         buf_printf(b, "the room that %s needs is kept for gang %s/%s, which %s", who,
-                   gang->head->ref.ns, gang->head->ref.name,
-                   gang->starved               ? "has waited longer"
-                   : core->config.strict_order ? "comes first (strictOrder)"
-                                               : "is within the fair share of its queue");
+                   gang->head->ref.ns, gang->head->ref.name, earmark_cause(core, gang));
     } else if (s->anti_affinity || s->spread) {
         put_between(b, s, who);
     } else if (s->refused) {
