@@ -175,8 +175,12 @@ struct gang_core {
     /* cluster/queue_usage.c */
     uint64_t queue_changes;     /* counts changes of anything that orders queues */
     uint64_t queues_reordered;  /* queue_changes when something last changed that orders all */
+    uint64_t want_changes;      /* counts changes of what queues use, and of what gangs need */
+    uint64_t all_want_changed;  /* want_changes when something last changed this for all queues */
     struct list queues_changed; /* queues whose status may have changed */
     struct list queues_to_emit; /* the same, since a round began that emits statuses */
+    struct need *counting;      /* what is being counted */
+    size_t cap_counting;
 
     /* queue/fair_share.c */
     usec_t shared_at;   /* when the fair shares were last computed */

@@ -2,6 +2,7 @@
 #include "gang/cluster/dirty_gangs.h"
 
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
 
 void gang_plan_again(struct gang *gang)
 {
@@ -38,7 +39,7 @@ void gang_stopped_by_queue(struct gang *gang)
     gang->marks.queue_full = true;
 }
 
-void gang_touch(struct gang_core *core, struct gang *gang)
+void gang_report(struct gang_core *core, struct gang *gang)
 {
     gang->marks.stale = true;
     gang->marks.full = NULL;
@@ -46,6 +47,12 @@ void gang_touch(struct gang_core *core, struct gang *gang)
     mark_order_changed(core, gang);
     if (list_empty(&gang->marks.in_touched))
         list_push(&core->touched, &gang->marks.in_touched);
+}
+
+void gang_touch(struct gang_core *core, struct gang *gang)
+{
+    queue_want_changed(core, gang->queue);
+    gang_report(core, gang);
 }
 
 void gang_reconciled(struct gang *gang)

@@ -172,11 +172,14 @@ static int64_t capacity_of(const struct need *a)
 static void capacity_change(struct gang_core *core, const struct amounts *was,
                             const struct amounts *is)
 {
+    if (amounts_equal(was, is))
+        return;
     for (size_t i = 0; i < is->n; i++)
         amounts_change(core, &core->capacity, is->items[i].resource, capacity_of(&is->items[i]));
     for (size_t i = 0; i < was->n; i++)
         amounts_change(core, &core->capacity, was->items[i].resource, -capacity_of(&was->items[i]));
     queues_reorder(core);
+    queues_want_changed(core);
 }
 
 static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)

@@ -79,20 +79,21 @@ struct queue {
     usec_t waiting_since; /* see struct gang_queue_figures; valid while they are shown */
 
     /* cluster/queue_usage.c */
-    struct amounts own, own_firm;   /* charged and reserved in it itself; by gangs that are not
-                                       preemptible */
-    struct amounts used, firm;      /* the same, with all queues below it */
+    struct amounts used, firm;      /* charged and reserved in it and all queues below it; by gangs
+                                       that are not preemptible */
     struct amounts kept, kept_high; /* unused parts of what its children have reserved: the sums of
                                        their low and high halves, see queue_kept() */
     int own_gangs[QUEUE_GANGS];     /* gangs in it itself */
     int gangs_below[QUEUE_GANGS];   /* the same, with all queues below it */
     uint64_t freed;                 /* core->marks.clock when `used` last shrank, or a limit grew */
     size_t n_counted;               /* pods and slots counted in it itself */
+    uint64_t want_changed;  /* core->want_changes when `share.wanted` may last have changed */
     uint64_t changed;       /* core->queue_changes when something that orders it last changed */
     struct list in_changed; /* core->queues_changed or core->queues_to_emit */
 
     /* queue/fair_share.c */
     struct queue_share {
+        uint64_t as_of;        /* core->want_changes when `wanted` was summed, + 1; 0: never */
         struct amounts wanted; /* `used`, and what the waiting gangs below it need */
         struct amounts fair;   /* its fair share, in thousandths of a unit */
         int64_t fraction;      /* the largest part of the cluster that `fair` is, see SHARE_ONE */

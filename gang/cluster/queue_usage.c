@@ -115,17 +115,27 @@ static void change_kept(struct gang_core *core, struct queue *parent, uint32_t r
         room_grew(core);
 }
 
-/* Adds to one level. firm: the part by gangs that are not preemptible. */
-static void add(struct gang_core *core, struct queue *queue, uint32_t resource, int64_t by,
-                int64_t firm)
+/* It has reserved amounts: what it does not use of them changes. */
+static void add_reserving(struct gang_core *core, struct queue *queue, uint32_t resource,
+                          int64_t by)
 {
-    const struct quota *quota = queue->reserves ? queue_quota(queue, resource) : NULL;
+    const struct quota *quota = queue_quota(queue, resource);
     int64_t before = quota ? unused_reserve(queue, quota) : 0;
     amounts_change(core, &queue->used, resource, by);
-    if (firm)
-        amounts_change(core, &queue->firm, resource, firm);
     if (quota && queue->parent)
         change_kept(core, queue->parent, resource, before, unused_reserve(queue, quota));
+}
+
+/* To one level. firm: the part by gangs that are not preemptible. */
+static inline void add(struct gang_core *core, struct queue *queue, uint32_t resource, int64_t by,
+                       int64_t firm)
+{
+    if (queue->reserves)
+        add_reserving(core, queue, resource, by);
+    else
+        amounts_change(core, &queue->used, resource, by);
+    if (firm)
+        amounts_change(core, &queue->firm, resource, firm);
 }
 
 /* The queue uses something else now. */
@@ -135,6 +145,7 @@ static void note_change(struct gang_core *core, struct queue *queue, bool less)
     if (core->marks.paused)
         return;
     touch(core, queue);
+    queue->want_changed = core->want_changes;
     if (less)
         queue->freed = clock_next(core);
 }
@@ -146,33 +157,38 @@ static int64_t counted(const struct node *node, const struct need *need)
     return need->amount < has ? need->amount : has;
 }
 
-static void add_to_all(struct gang_core *core, struct queue *queue, bool firm, uint32_t resource,
-                       int64_t by)
+/* Lists what n pods of the signature count on the node. Returns the number of resources. */
+static size_t list_counted(struct gang_core *core, const struct signature *signature,
+                           const struct node *node, int n_pods)
 {
-    amounts_change(core, &queue->own, resource, by);
-    if (firm)
-        amounts_change(core, &queue->own_firm, resource, by);
-    for (struct queue *up = queue; up; up = up->parent)
-        add(core, up, resource, by, firm ? by : 0);
+    size_t n = 0;
+    GROW(core->counting, core->cap_counting, 2 * signature->n_needs);
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = signature->needs[i].resource, alias = queue_alias(core, r);
+        int64_t by = n_pods * counted(node, &signature->needs[i]);
+        if (by)
+            core->counting[n++] = (struct need){r, by};
+        if (by && alias != RES_UNKNOWN)
+            core->counting[n++] = (struct need){alias, by};
+    }
+    return n;
 }
 
-/* In the queue and all above it. */
+/* n more pods, or -n fewer ones, in the queue and all above it. */
 static void count(struct gang_core *core, struct queue *queue, bool firm,
-                  const struct signature *signature, const struct node *node, int sign)
+                  const struct signature *signature, const struct node *node, int n_pods)
 {
+    size_t n = list_counted(core, signature, node, n_pods);
     core->queue_changes++;
-    queue->n_counted += (size_t)sign;
-    for (size_t i = 0; i < signature->n_needs; i++) {
-        const struct need *need = &signature->needs[i];
-        int64_t by = sign * counted(node, need);
-        uint32_t alias = by ? queue_alias(core, need->resource) : RES_UNKNOWN;
-        if (by)
-            add_to_all(core, queue, firm, need->resource, by);
-        if (alias != RES_UNKNOWN)
-            add_to_all(core, queue, firm, alias, by);
+    core->want_changes++;
+    queue->n_counted += (size_t)n_pods;
+    for (; queue; queue = queue->parent) {
+        for (size_t i = 0; i < n; i++) {
+            const struct need *by = &core->counting[i];
+            add(core, queue, by->resource, by->amount, firm ? by->amount : 0);
+        }
+        note_change(core, queue, n_pods < 0);
     }
-    for (struct queue *up = queue; up; up = up->parent)
-        note_change(core, up, sign < 0);
 }
 
 void queue_uncount_pod(struct gang_core *core, struct pod *pod)
@@ -224,6 +240,37 @@ void queue_count_slot(struct gang_core *core, struct slot *slot)
 }
 
 /* ---- many at once ---- */
+
+/* Whether both slots count the same in the same queue. */
+static bool are_alike(const struct slot *a, const struct slot *b)
+{
+    if (a->gang != b->gang || a->signature != b->signature)
+        return false;
+    for (size_t i = 0; i < a->signature->n_needs; i++)
+        if (counted(a->node, &a->signature->needs[i]) != counted(b->node, &b->signature->needs[i]))
+            return false;
+    return true;
+}
+
+void queue_batch_end(struct gang_core *core, struct queue_batch *batch)
+{
+    const struct slot *like = batch->like;
+    if (batch->n)
+        count(core, like->counted_in, like->counted_firm, like->signature, like->node, batch->n);
+    batch->n = 0;
+}
+
+void queue_batch_add(struct gang_core *core, struct queue_batch *batch, struct slot *slot)
+{
+    slot->counted_in = queue_of_gang(core, slot->gang);
+    slot->counted_firm = slot->gang->firm;
+    if (!slot->counted_in)
+        return;
+    if (batch->n && !are_alike(batch->like, slot))
+        queue_batch_end(core, batch);
+    batch->like = slot;
+    batch->n++;
+}
 
 void queue_count_gang(struct gang_core *core, struct gang *gang)
 {
@@ -279,6 +326,7 @@ void queue_keep(struct gang_core *core, const struct queue *queue, bool keep)
 void queue_count_branch(struct gang_core *core, struct queue *queue, int sign)
 {
     core->queue_changes++;
+    core->want_changes++;
     queue_keep(core, queue, sign > 0);
     for (struct queue *up = queue->parent; up; up = up->parent) {
         for (size_t i = 0; i < queue->used.n; i++) {
@@ -293,12 +341,15 @@ void queue_count_branch(struct gang_core *core, struct queue *queue, int sign)
 
 void queue_usage_done(struct gang_core *core, struct queue *queue)
 {
-    amounts_done(core, &queue->own);
-    amounts_done(core, &queue->own_firm);
     amounts_done(core, &queue->used);
     amounts_done(core, &queue->firm);
     amounts_done(core, &queue->kept);
     amounts_done(core, &queue->kept_high);
+}
+
+void queue_counting_done(struct gang_core *core)
+{
+    free(core->counting);
 }
 
 void queue_freed(struct gang_core *core, struct queue *queue)
@@ -311,6 +362,18 @@ void queue_freed(struct gang_core *core, struct queue *queue)
 void queues_reorder(struct gang_core *core)
 {
     core->queues_reordered = ++core->queue_changes;
+}
+
+void queue_want_changed(struct gang_core *core, struct queue *queue)
+{
+    core->want_changes++;
+    for (; queue; queue = queue->parent)
+        queue->want_changed = core->want_changes;
+}
+
+void queues_want_changed(struct gang_core *core)
+{
+    core->all_want_changed = ++core->want_changes;
 }
 
 /* ---- statuses ---- */

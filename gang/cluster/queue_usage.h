@@ -43,6 +43,13 @@ bool pod_is_firm(const struct pod *pod, const struct queue *queue);
 /* Moves the count of the pod (slot) to where it belongs now. */
 void queue_count_pod(struct gang_core *core, struct pod *pod);
 void queue_count_slot(struct gang_core *core, struct slot *slot);
+/* Counts new slots, alike ones together: begin with n = 0, and end the batch. */
+struct queue_batch {
+    const struct slot *like;
+    int n;
+};
+void queue_batch_add(struct gang_core *core, struct queue_batch *batch, struct slot *slot);
+void queue_batch_end(struct gang_core *core, struct queue_batch *batch);
 /* The pod (slot) no longer counts: before its charge, needs or node change. */
 void queue_uncount_pod(struct gang_core *core, struct pod *pod);
 void queue_uncount_slot(struct gang_core *core, struct slot *slot);
@@ -67,10 +74,15 @@ void queue_keep(struct gang_core *core, const struct queue *queue, bool keep);
 /* What the children of the queue have reserved and do not use. */
 __int128 queue_kept(const struct queue *parent, uint32_t resource);
 void queue_usage_done(struct gang_core *core, struct queue *queue);
+void queue_counting_done(struct gang_core *core);
 /* A limit grew, or its tree did: gangs that the queue stopped may fit. */
 void queue_freed(struct gang_core *core, struct queue *queue);
 /* Something else that orders queues has changed, such as their shares. */
 void queues_reorder(struct gang_core *core);
+/* What gangs in it need may have changed, and so what the queues above it want. NULL: no queue. */
+void queue_want_changed(struct gang_core *core, struct queue *queue);
+/* The same for all queues. */
+void queues_want_changed(struct gang_core *core);
 /* Its status may have changed, and that of the queues above it. NULL: no queue. */
 void queue_touch(struct gang_core *core, struct queue *queue);
 /* Begins a round, in which all such queues are taken one by one. They are not in the next round,

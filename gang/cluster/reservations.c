@@ -14,8 +14,8 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
-                      struct signature *signature, struct node *node)
+struct slot *slot_add_uncounted(struct gang_core *core, struct gang *gang, struct unit *unit,
+                                struct signature *signature, struct node *node)
 {
     struct slot *slot = xcalloc(1, sizeof *slot);
     core->n_slots++;
@@ -30,7 +30,15 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     node->n_slots++;
     node_joined(core, node, slot->signature, 1);
     amounts_add(core, &node->reserved, slot->signature, 1);
+    return slot;
+}
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
+                      struct signature *signature, struct node *node)
+{
+    struct slot *slot = slot_add_uncounted(core, gang, unit, signature, node);
     queue_count_slot(core, slot);
+    queue_want_changed(core, gang->queue);
     return slot;
 }
 
@@ -111,6 +119,8 @@ void slot_free(struct gang_core *core, struct slot *slot)
     node_joined(core, node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
+    if (!core->marks.paused)
+        queue_want_changed(core, slot->gang->queue);
     if (slot->pod) {
         MUST(slot->pod->slot == slot && !slot->pod->held); /* a held call needs its slot */
         slot->pod->slot = NULL;

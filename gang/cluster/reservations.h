@@ -12,6 +12,9 @@
 
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
                       struct signature *signature, struct node *node);
+/* The same, but its queue does not count it yet; see queue_batch_add(). */
+struct slot *slot_add_uncounted(struct gang_core *core, struct gang *gang, struct unit *unit,
+                                struct signature *signature, struct node *node);
 /* Gives the slot, which has no pod, to the pod. */
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
 /* The same in a trial. Earlier early rejections of the pod still count. */

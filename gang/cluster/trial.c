@@ -33,7 +33,7 @@ static struct trial_change *add(struct trial *t)
 struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
                            struct signature *signature, struct node *node, struct pod *pod)
 {
-    struct slot *slot = slot_add(t->core, gang, unit, signature, node);
+    struct slot *slot = slot_add_uncounted(t->core, gang, unit, signature, node);
     if (pod)
         slot_take(t->core, slot, pod);
     *add(t) = (struct trial_change){.what = RESERVED, .slot = slot};
@@ -43,6 +43,15 @@ struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit
 struct slot *trial_slot(const struct trial *t, size_t i)
 {
     return t->changes[i].what == RESERVED ? t->changes[i].slot : NULL;
+}
+
+void trial_count(struct trial *t)
+{
+    struct queue_batch batch = {.n = 0};
+    for (; t->n_counted < t->n; t->n_counted++)
+        if (t->changes[t->n_counted].what == RESERVED)
+            queue_batch_add(t->core, &batch, t->changes[t->n_counted].slot);
+    queue_batch_end(t->core, &batch);
 }
 
 void trial_without_pod(struct trial *t, struct pod *pod)
@@ -89,20 +98,28 @@ void trial_back(struct trial *t, struct trial_mark mark)
 {
     while (t->n > mark.n)
         revert(t->core, &t->changes[--t->n]);
+    if (t->n_counted > t->n)
+        t->n_counted = t->n;
     layout_restore(t->core, mark.layout);
 }
 
 void trial_keep(struct trial *t)
 {
+    trial_count(t);
     marks_resume(t->core);
+    struct queue *touched = NULL;
     for (size_t i = 0; i < t->n; i++) {
         struct slot *slot = t->changes[i].slot;
         node_touch(t->core, slot->node);
-        queue_touch(t->core, slot->counted_in);
+        if (slot->counted_in != touched) {
+            touched = slot->counted_in;
+            queue_touch(t->core, touched);
+            queue_want_changed(t->core, touched);
+        }
         if (slot->pod)
             queue_early_rejections_over(slot->pod);
     }
-    t->n = 0;
+    t->n = t->n_counted = 0;
 }
 
 void trial_end(struct trial *t)

@@ -29,6 +29,7 @@ struct trial {
     struct gang_core *core;
     struct trial_change *changes; /* since trial_begin() */
     size_t n, cap;
+    size_t n_counted; /* queues count the slots of the changes before this one */
     struct trial_mark {
         size_t n;
         uint64_t layout; /* core->marks.layout then */
@@ -41,11 +42,15 @@ static inline struct trial_mark trial_mark(const struct trial *t)
     return (struct trial_mark){t->n, t->core->marks.layout};
 }
 
-/* Reserves a slot for the pod; NULL: for an expected member. */
+/* Reserves a slot for the pod; NULL: for an expected member. It takes room on its node at once, and
+ * in its queue from the next trial_count() on. */
 struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
                            struct signature *signature, struct node *node, struct pod *pod);
 /* The slot that change i (below t->n) reserved; NULL: the change is of another kind. */
 struct slot *trial_slot(const struct trial *t, size_t i);
+/* Counts the slots in their queues: all together, because most are alike. Call it before anything
+ * reads the use of a queue. */
+void trial_count(struct trial *t);
 /* Removes the pod, which is charged to a node, from its node. Its gang's tallies do not change. */
 void trial_without_pod(struct trial *t, struct pod *pod);
 /* Removes the slot. */

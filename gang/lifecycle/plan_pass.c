@@ -27,7 +27,7 @@ static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_
     bool news = reason_is_news(gang, code), same_code = gang->reason.code == code;
     if (!reason_set_help(gang, code, text, help))
         return;
-    gang_touch(core, gang);
+    gang_report(core, gang);
     if (!news)
         return;
     if (same_code)

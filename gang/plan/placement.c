@@ -314,6 +314,7 @@ enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, i
         place_extras(core, &p);
     else
         take_back(&p, p.begin);
+    trial_count(t);
     placing_end(&p);
     *work_left -= core->work - before;
     return done ? GANG_YES : over ? GANG_NOT_ASKED : GANG_NO;

@@ -126,9 +126,12 @@ bool queue_stops(struct gang_core *core, struct placement_try *p, const struct s
 {
     bool limited =
         p->extras ? core->queues.root != NULL : !p->queue_fits && !is_free(core, p->gang);
-    return limited && queue_is_short(core, queue_of_gang(core, p->gang), p->gang->firm,
-                                     (struct need_list){signature->needs, signature->n_needs, 1},
-                                     &p->queue_short);
+    if (!limited)
+        return false;
+    trial_count(p->trial);
+    return queue_is_short(core, queue_of_gang(core, p->gang), p->gang->firm,
+                          (struct need_list){signature->needs, signature->n_needs, 1},
+                          &p->queue_short);
 }
 
 bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang)

@@ -129,9 +129,9 @@ static void want_pods(struct gang_core *core, struct amounts *to, const struct s
     }
 }
 
-/* Adds what the gang's members without a place need; sets the queue's largest. `needs` is empty
- * before and after: the gangs use it in turn. */
-static void want_gang(struct gang_core *core, struct queue *queue, const struct gang *gang,
+/* Adds what the gang's members without a place need. `needs` is empty before and after: the gangs
+ * use it in turn. */
+static void want_gang(struct gang_core *core, struct queue_share *to, const struct gang *gang,
                       struct amounts *needs)
 {
     const struct signature *signature = NULL; /* of the last n members: most are alike */
@@ -148,35 +148,54 @@ static void want_gang(struct gang_core *core, struct queue *queue, const struct 
     }
     want_pods(core, needs, signature, n);
     int64_t part = dominant_part(core, needs);
-    queue->share.largest = part > queue->share.largest ? part : queue->share.largest;
-    add_all_wanted(core, &queue->share.wanted, needs);
+    to->largest = part > to->largest ? part : to->largest;
+    add_all_wanted(core, &to->wanted, needs);
     amounts_clear(core, needs);
 }
 
-/* Sums from the leaves up. Statuses show the result. */
-static void sum_wanted(struct gang_core *core, struct queue *queue, struct amounts *needs)
+/* Adds what the queue itself uses and wants, and the sums of the queues below. */
+static void sum_queue(struct gang_core *core, const struct queue *queue, struct queue_share *to)
 {
-    struct amounts before = queue->share.wanted;
-    queue->share.wanted = (struct amounts){0};
-    queue->share.waits = false;
-    queue->share.largest = 0;
+    struct amounts needs = {0};
     list_for_each (child, &queue->children, struct queue, in_parent) {
-        sum_wanted(core, child, needs);
-        add_all_wanted(core, &queue->share.wanted, &child->share.wanted);
-        queue->share.waits |= child->share.waits;
-        if (child->share.largest > queue->share.largest)
-            queue->share.largest = child->share.largest;
+        add_all_wanted(core, &to->wanted, &child->share.wanted);
+        to->waits |= child->share.waits;
+        if (child->share.largest > to->largest)
+            to->largest = child->share.largest;
     }
     if (!queue->n_children)
-        add_all_wanted(core, &queue->share.wanted, &queue->used);
+        add_all_wanted(core, &to->wanted, &queue->used);
     list_for_each (gang, &queue->gangs, struct gang, in_queue)
         if (waits(core, gang)) {
-            queue->share.waits = true;
-            want_gang(core, queue, gang, needs);
+            to->waits = true;
+            want_gang(core, to, gang, &needs);
         }
-    if (!amounts_equal(&before, &queue->share.wanted))
+    amounts_done(core, &needs);
+}
+
+static bool is_summed(const struct gang_core *core, const struct queue *queue)
+{
+    uint64_t as_of = queue->share.as_of;
+    return as_of > queue->want_changed && as_of > core->all_want_changed;
+}
+
+/* Sums from the leaves up, except in branches in which nothing has changed. Statuses show the
+ * result. */
+static void sum_wanted(struct gang_core *core, struct queue *queue)
+{
+    struct queue_share *s = &queue->share, sum = {.waits = false};
+    if (is_summed(core, queue))
+        return;
+    list_for_each (child, &queue->children, struct queue, in_parent)
+        sum_wanted(core, child);
+    sum_queue(core, queue, &sum);
+    if (!amounts_equal(&s->wanted, &sum.wanted))
         queue_touch(core, queue);
-    amounts_done(core, &before);
+    amounts_done(core, &s->wanted);
+    s->wanted = sum.wanted;
+    s->waits = sum.waits;
+    s->largest = sum.largest;
+    s->as_of = core->want_changes + 1;
 }
 
 /* ---- the division of one resource among the children of a queue ---- */
@@ -398,9 +417,7 @@ static void boost(const struct gang_core *core, struct queue *parent)
 static void update_all(struct gang_core *core)
 {
     struct queue *root = core->queues.root;
-    struct amounts needs = {0};
-    sum_wanted(core, root, &needs);
-    amounts_done(core, &needs);
+    sum_wanted(core, root);
     boost(core, root);
     map_for_each (e, &core->queues.all)
         if (((struct queue *)e->value)->n_children)
@@ -419,6 +436,32 @@ static void update_later(struct gang_core *core)
     if (changed && !core->due.shares.node.pos)
         timer_set(core, &core->due.shares, core->shared_at + UPDATE_EVERY);
 }
+
+/* ---- the invariants ---- */
+
+static bool is_right(const struct gang_core *is, const struct queue *queue)
+{
+    struct gang_core *core = (void *)(uintptr_t)is; /* temporary sums use resource numbers */
+    struct queue_share sum = {.waits = false};
+    sum_queue(core, queue, &sum);
+    bool same = sum.waits == queue->share.waits && sum.largest == queue->share.largest &&
+                amounts_equal(&sum.wanted, &queue->share.wanted);
+    amounts_done(core, &sum.wanted);
+    return same;
+}
+
+int shares_check(const struct gang_core *core, struct err *err)
+{
+    map_for_each (e, &core->queues.all) {
+        const struct queue *queue = e->value;
+        if (core->queues.root && is_summed(core, queue) && !is_right(core, queue))
+            return err_set(err, ERR_INTERNAL, "queue %s: what its gangs want is outdated",
+                           queue->key);
+    }
+    return 0;
+}
+
+/* ---- updates ---- */
 
 void shares_pass_time(struct gang_core *core)
 {

@@ -34,6 +34,8 @@
 void shares_pass_time(struct gang_core *core);
 /* Computes the shares if that was last done a second ago or longer; otherwise, soon. */
 void shares_update(struct gang_core *core);
+/* Whether the cached sums of what waiting gangs need are right. */
+int shares_check(const struct gang_core *core, struct err *err);
 /* The amount as a part of what the cluster has, in units of SHARE_ONE; 0 if the resource is not
  * cpu, memory or a device. */
 int64_t cluster_part(const struct gang_core *core, const struct need *need);

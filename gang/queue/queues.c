@@ -6,6 +6,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/queue_usage_check.h"
 #include "gang/cluster/resources.h"
 #include "gang/queue/queue_tree.h"
 
@@ -352,6 +353,8 @@ static void move(struct gang_core *core, struct gang *gang, struct queue *queue)
 {
     queue_touch(core, gang->queue);
     queue_touch(core, queue);
+    queue_want_changed(core, gang->queue);
+    queue_want_changed(core, queue);
     if (gang->queue && gang->queue->facts && gang->queue->facts->fifo)
         room_grew(core); /* for the gangs behind it */
     if (gang->queue && gang->queue != core->queues.none && !gang->queue->facts)
@@ -588,6 +591,7 @@ void queues_settle(struct gang_core *core)
         room_grew(core);
         touch_gangs(core);
     }
+    queues_want_changed(core);
     settled(core);
 }
 
@@ -603,54 +607,6 @@ void queues_sweep(struct gang_core *core)
 
 /* ---- the invariants ---- */
 
-static int check_gangs(const struct queue *queue, struct err *err)
-{
-    int gangs[QUEUE_GANGS];
-    memcpy(gangs, queue->own_gangs, sizeof gangs);
-    list_for_each (child, &queue->children, struct queue, in_parent)
-        for (int k = 0; k < QUEUE_GANGS; k++)
-            gangs[k] += child->gangs_below[k];
-    if (memcmp(gangs, queue->gangs_below, sizeof gangs) != 0)
-        return err_set(err, ERR_INTERNAL, "queue %s: the numbers of gangs are wrong", queue->key);
-    return 0;
-}
-
-static int check_sums(const struct gang_core *core, const struct queue *queue, struct err *err)
-{
-    for (size_t i = 0; i < queue->used.n; i++) {
-        uint32_t r = queue->used.items[i].resource;
-        int64_t used = amount_of(&queue->own, r), firm = amount_of(&queue->own_firm, r);
-        list_for_each (child, &queue->children, struct queue, in_parent) {
-            used += amount_of(&child->used, r);
-            firm += amount_of(&child->firm, r);
-        }
-        if (used != queue->used.items[i].amount || firm != amount_of(&queue->firm, r))
-            return err_set(err, ERR_INTERNAL,
-                           "queue %s: uses %" PRId64 " %s, and the queues below it %" PRId64,
-                           queue->key, queue->used.items[i].amount, core->resources.names[r], used);
-    }
-    return check_gangs(queue, err);
-}
-
-/* The sum for all resources together, so that the check of many queues takes linear time. */
-static int check_kept(const struct queue *queue, struct err *err)
-{
-    __int128 kept = 0;
-    for (size_t i = 0; i < queue->kept.n; i++)
-        kept += queue->kept.items[i].amount;
-    for (size_t i = 0; i < queue->kept_high.n; i++)
-        kept += (__int128)queue->kept_high.items[i].amount << 32;
-    list_for_each (child, &queue->children, struct queue, in_parent)
-        for (size_t i = 0; i < child->n_quotas; i++) {
-            int64_t left =
-                child->quotas[i].reserved - amount_of(&child->used, child->quotas[i].resource);
-            kept -= child->quotas[i].reserved > 0 && left > 0 ? left : 0;
-        }
-    if (kept)
-        return err_set(err, ERR_INTERNAL, "queue %s: the unused reserves are wrong", queue->key);
-    return 0;
-}
-
 static int check_queue(const struct gang_core *core, const struct queue *queue, struct err *err)
 {
     for (size_t i = 0; i < queue->n_claims; i++) {
@@ -660,9 +616,7 @@ static int check_queue(const struct gang_core *core, const struct queue *queue, 
             return err_set(err, ERR_INTERNAL, "queue %s: another queue counts in namespace %s",
                            queue->key, c->ns);
     }
-    return queue_tree_check(core, queue, err) < 0 || check_sums(core, queue, err) < 0
-               ? -1
-               : check_kept(queue, err);
+    return queue_tree_check(core, queue, err);
 }
 
 static void count_users(const struct amounts *a, size_t *users)
@@ -673,8 +627,6 @@ static void count_users(const struct amounts *a, size_t *users)
 
 static void count_queue_users(const struct queue *queue, size_t *users)
 {
-    count_users(&queue->own, users);
-    count_users(&queue->own_firm, users);
     count_users(&queue->used, users);
     count_users(&queue->firm, users);
     count_users(&queue->kept, users);
@@ -719,5 +671,5 @@ int queues_check(const struct gang_core *core, struct err *err)
     if (any_gpu != core->queues.n_any_gpu || !any_gpu != (core->any_gpu == RES_UNKNOWN))
         return err_set(err, ERR_INTERNAL, "%zu queues state " GANG_ANY_GPU ", counted as %zu",
                        any_gpu, core->queues.n_any_gpu);
-    return check_sums(core, core->queues.root, err) < 0 ? -1 : check_kept(core->queues.root, err);
+    return queue_usage_check(core, err);
 }

@@ -15,6 +15,7 @@
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/fair_share.h"
 #include "gang/queue/queues.h"
 #include "gang/step/gang_invariants.h"
 
@@ -210,7 +211,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
             return -1;
     if (check_resources(core, err) < 0 || class_labels_check(core, err) < 0 ||
         classes_check(core, err) < 0 || order_check(core, err) < 0 || queues_check(core, err) < 0 ||
-        nominated_room_check(core, err) < 0)
+        shares_check(core, err) < 0 || nominated_room_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

@@ -121,6 +121,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     gone_done(core);
+    queue_counting_done(core);
     amounts_done(core, &core->capacity);
     map_done(&core->pods);
     map_done(&core->names);
