@@ -42,9 +42,8 @@ static void check_combinations(struct config_loading *l)
                        (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
     if (c->express_lane && !c->kube_scheduler_config)
         config_mistake(l, where_of(l, AT(express_lane)),
-                       "expressLane: requires kubeSchedulerConfig, so that muster can check "
-                       "kube-scheduler's rules: "
-                       "set it to the path of kube-scheduler's configuration file");
+                       "expressLane: muster must know kube-scheduler's rules: set "
+                       "kubeSchedulerConfig to the path of its configuration file");
     if (c->backoff > c->max_backoff)
         config_mistake(
             l, where_of_two(l, AT(backoff), AT(max_backoff)),
@@ -82,8 +81,8 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->strict_order,
          "strictOrder: a gang that does not fit holds back the gangs after it, and "
          "ordinary pods of the same or a lower priority"},
-        {!c->strict_order && c->starvation == 0,
-         "starvationSeconds: 0: smaller work may pass a large gang forever"},
+        {!c->strict_order && c->starvation == 0, "starvationSeconds: 0: a large gang may wait "
+                                                 "forever while smaller gangs and pods pass it"},
         {c->on_failed_commit == CONFIG_EVICT,
          "onFailedCommit: evict: muster evicts members that have a controller, and needs the right "
          "to "

@@ -69,7 +69,8 @@ static const struct config_key keys[] = {
      "format of the log: text or json"},
     {ABOUT_HOLDS, "holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100),
      SEC(3600), NULL,
-     "longest time in seconds to hold a bind call. At least 5 less than httpTimeoutSeconds"},
+     "longest time in seconds to hold a bind call. Must be at least 5 s shorter than "
+     "httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
      "how long, in seconds, to reserve room for pods that are not created yet, counted from the "
@@ -98,7 +99,7 @@ static const struct config_key keys[] = {
      "reading the reply"},
     {ABOUT_ORDER, "starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300",
      0, SEC(2592000), NULL,
-     "waiting time in seconds after which muster sets capacity aside for a gang (0 disables)"},
+     "time in seconds that a gang waits before muster sets capacity aside for it (0 disables)"},
     {ABOUT_ORDER, "strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
      "true: only gangs and pods of higher priority may pass the first waiting gang"},
     {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
@@ -114,13 +115,12 @@ static const struct config_key keys[] = {
      "how to schedule replacements for lost members: leave (one by one) or requeue (together, when "
      "enough members exist for the minimum)"},
     {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
-     "when to nominate members to their planned nodes: auto (if it saves time), always, or never "
-     "(only if a member cannot reach its node otherwise)"},
+     "when to nominate members to their planned nodes: auto (if it saves time), always, or never. "
+     "Members that cannot reach their node otherwise are always nominated"},
     {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
      NULL,
-     "true: commit a gang when its first member is at bind, if muster knows all rules that apply "
-     "to "
-     "the gang. Requires kubeSchedulerConfig"},
+     "true: commit a gang as soon as kube-scheduler binds its first member, if muster knows all "
+     "rules that apply to the gang. Requires kubeSchedulerConfig"},
     {ABOUT_SCHEDULER, "kubeSchedulerConfig", "kube-scheduler-config", CONFIG_TEXT,
      AT(kube_scheduler_config), NULL, 0, 0, NULL,
      "path of the KubeSchedulerConfiguration file that kube-scheduler uses. If not set, muster "
@@ -129,7 +129,7 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "if at least this many refused pods wait, complete gangs commit together (0 disables)"},
+     "number of waiting refused pods from which complete gangs commit in batches (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest body in MiB of a request on the extender port. With "
@@ -172,8 +172,8 @@ static const struct config_key keys[] = {
      "does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life in seconds of a queue's credit, which orders queues whose gangs are larger than "
-     "their share, and of its past use"},
+     "half-life in seconds of a queue's past use, and of its credit. Credit orders queues whose "
+     "gangs are larger than their share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
      "how much past use changes a queue's weight, in percent (0 disables time-based fair share)"},
@@ -181,7 +181,8 @@ static const struct config_key keys[] = {
      "200", 0, 1000, NULL,
      "largest number of queues that have metrics of their own (0 disables these metrics)"},
     {ABOUT_PODGROUPS, "workloads", "workloads", CONFIG_WORKLOADS, AT(workloads), NULL, 0, 0, NULL,
-     "more kinds of workloads, each as API-VERSION/KIND:PATH-OF-REPLICAS[:PATH-OF-MINIMUM]"},
+     "further kinds of workloads for which muster creates PodGroups, each as "
+     "API-VERSION/KIND:PATH-OF-REPLICAS[:PATH-OF-MINIMUM]"},
 };
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_MAX_KEYS, "CONFIG_MAX_KEYS is too small");
 

@@ -227,8 +227,10 @@ static void link_failed(struct ungrouped_pod *n, const struct client_reply *repl
                   "rule", "patch pods", "error", err.text, NULL);
     g->link_forbidden = forbidden;
     cleanup_free char *why =
-        forbidden ? xstrdup("muster may not link the pod: grant muster patch of pods")
-                  : xasprintf("muster cannot link the pod: %s", err.text);
+        forbidden
+            ? xstrdup(
+                  "muster is not allowed to link the pod: grant its service account patch on pods")
+            : xasprintf("muster cannot link the pod: %s", err.text);
     ungrouped_stuck(&n->walk, why);
     background_call_retry(&n->link, g->o.retry, GROUPER_MOST);
 }

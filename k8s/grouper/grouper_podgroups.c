@@ -206,8 +206,8 @@ static char *why_not(struct created_podgroup *m, const struct client_reply *repl
                   err.text, NULL);
     g->make_forbidden = forbidden;
     return forbidden
-               ? xasprintf("muster may not create it: grant muster create of podgroups in API "
-                           "group %s",
+               ? xasprintf("muster is not allowed to create it: grant its service account create "
+                           "on podgroups in API group %s",
                            m->ref.api_group)
                : xasprintf("PodGroup %s/%s: %s", m->ref.ns, m->ref.name, err.text);
 }

@@ -355,8 +355,10 @@ static char *read_failed(const struct owner *w, const struct client_reply *reply
                   "rule",
                   "rule", resource, "verbs", "get, list, watch", "error", err.text, NULL);
     k->forbidden = true;
-    return xasprintf("muster may not read %s %s/%s: grant muster get, list and watch of %s",
-                     k->name, w->ns, w->name, resource);
+    return xasprintf(
+        "muster is not allowed to read %s %s/%s: grant its service account get, list and "
+        "watch on %s",
+        k->name, w->ns, w->name, resource);
 }
 
 static json_int_t generation(const json_t *object)

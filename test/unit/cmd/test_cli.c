@@ -83,7 +83,7 @@ static const struct {
     {"check -f /dev/zero", 1, "/dev/zero: more than 256 KiB of manifests"},
     {"check --server 127.0.0.1:1 --filename=examples/train.yaml", 1,
      "check that muster is running"},
-    {"check -h -f examples/train.yaml", 0, "Exit codes: 0 all gangs fit now"},
+    {"check -h -f examples/train.yaml", 0, "Exit code: 0 if all gangs fit now"},
     {"scheduler-config --profile a-b", 0, "- schedulerName: \"a-b\""},
     {"scheduler-config --listen 127.0.0.1:1234", 0, "urlPrefix: http://127.0.0.1:1234/scheduler\n"},
     {"scheduler-config --profile A", 2, "profile \"A\" is not a valid schedulerName"},

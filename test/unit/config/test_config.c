@@ -138,8 +138,8 @@ static const struct {
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
      "FILE:3: holdSeconds: is set twice (first on line 1): keep one\n"},
     {"logLevel: info\nexpressLane: true\n",
-     "FILE:2: expressLane: requires kubeSchedulerConfig, so that muster can check kube-scheduler's "
-     "rules: set it to the path of kube-scheduler's configuration file\n"},
+     "FILE:2: expressLane: muster must know kube-scheduler's rules: set kubeSchedulerConfig to the "
+     "path of its configuration file\n"},
     {"holdSeconds: soon\n",
      "FILE:1: holdSeconds: \"soon\" is not a duration: write 90s, 1m30s or 500ms\n"},
     {"holdSeconds: 0\n",
@@ -441,7 +441,7 @@ static void the_drawback_of_a_setting_is_reported(void **state)
         {"strictOrder: false\nstarvationSeconds: 1\n", NULL},
         {"strictOrder: true\n", "strictOrder: a gang that does not fit"},
         {"strictOrder: true\nstarvationSeconds: 0\n", "strictOrder: a gang that does not fit"},
-        {"starvationSeconds: 0\n", "starvationSeconds: 0: smaller work"},
+        {"starvationSeconds: 0\n", "starvationSeconds: 0: a large gang may wait"},
         {"onFailedCommit: evict\n", "onFailedCommit: evict: muster evicts members"},
         {"belowMinimum: requeue\n", "belowMinimum: requeue: replacements"},
         {"gates: {showToAutoscaler: true}\n", "gates.showToAutoscaler: has no effect"},

@@ -268,14 +268,16 @@ static void a_missing_rbac_rule_is_named(void **state)
     show_pod(x, JOB_POD("p", "up"));
     assert_state(
         x, "p",
-        "waits: its PodGroup cannot be created: muster may not read Job ns/train: grant muster "
-        "get, list and watch of jobs in API group batch");
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: muster may not create it: grant muster "
-                 "create of podgroups in API group scheduling.run.ai");
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be created: muster may not link the pod: grant muster "
-                 "patch of pods");
+        "waits: its PodGroup cannot be created: muster is not allowed to read Job ns/train: grant "
+        "its service account get, list and watch on jobs in API group batch");
+    assert_state(
+        x, "p",
+        "waits: its PodGroup cannot be created: muster is not allowed to create it: grant its "
+        "service account create on podgroups in API group scheduling.run.ai");
+    assert_state(
+        x, "p",
+        "waits: its PodGroup cannot be created: muster is not allowed to link the pod: grant "
+        "its service account patch on pods");
     assert_state(x, "p", "in " MADE " as -");
 }
 
