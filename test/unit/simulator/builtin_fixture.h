@@ -43,9 +43,6 @@ struct scripted_core {
     const char *filter_text;  /* why the others do not pass */
     const char *filter_error; /* an Error instead */
     const char *best_node;    /* gets the score 10 */
-    /* The time at which a scenario begins. */
-#define ORIGIN (50 * USEC_PER_SEC)
-
     enum bind_answer bind;
     uint64_t held;                           /* the id of the last bind call */
     int filters, prioritizes, binds, closed; /* number of calls so far */

@@ -3,29 +3,10 @@
  * The built-in cluster as a source of facts: PriorityClasses, invalid PodGroups, evictions. No pod
  * here waits for a scheduler.
  */
-#include "simulator/built_in_cluster.h"
+#include "builtin_events.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/buf.h"
-#include "k8s/encoding/kube_field.h"
-
-#define ORIGIN (50 * USEC_PER_SEC)
-
-struct fixture {
-    struct cluster *cluster;
-    usec_t now;
-    struct buf shown; /* one line for each event */
-};
-
-static void post(void *arg, struct gang_event *ev)
+static void put(struct buf *b, const struct gang_event *ev)
 {
-    struct fixture *x = arg;
-    struct buf *b = &x->shown;
     switch (ev->kind) {
     case GANG_EV_CLASS_SET:
         buf_printf(b, "class %s %d\n", ev->class->name, (int)ev->class->value);
@@ -47,40 +28,6 @@ static void post(void *arg, struct gang_event *ev)
     default:
         break;
     }
-    gang_event_done(ev);
-}
-
-static struct fixture *begin(const char *text)
-{
-    struct err err = {0};
-    struct scenario *s = scenario_parse("t.yaml", ".", text, strlen(text), &err);
-    if (!s)
-        fail_msg("%s", err.text);
-    struct fixture *x = xcalloc(1, sizeof *x);
-    struct cluster_sink sink = {post, x};
-    x->cluster = builtin_cluster_new(s, &sink, /* wall= */ 0);
-    return x;
-}
-
-/* The events up to that time on the scenario's clock. */
-static const char *shown(struct fixture *x, usec_t until)
-{
-    buf_clear(&x->shown);
-    if (!x->now)
-        x->now = ORIGIN;
-    for (usec_t at; (at = x->cluster->ops->next(x->cluster)) <= ORIGIN + until;) {
-        x->now = at > x->now ? at : x->now;
-        x->cluster->ops->advance(x->cluster, x->now);
-    }
-    x->now = ORIGIN + until;
-    return buf_str(&x->shown);
-}
-
-static void end(struct fixture *x)
-{
-    x->cluster->ops->close(x->cluster, 0);
-    buf_done(&x->shown);
-    free(x);
 }
 
 #define CLASS(name, value)                                                                         \
@@ -90,18 +37,20 @@ static void end(struct fixture *x)
 static void priority_classes_are_shown(void **state)
 {
     (void)state;
-    struct fixture *x = begin("objects:\n- " CLASS(
-        "train", "50") "timetable:\n"
-                       "- {at: 1s, create: [" CLASS(
-                           "high",
-                           "1000") "]}\n"
-                                   "- {at: 2s, delete: [{kind: PriorityClass, name: train}]}\n");
-    assert_string_equal(shown(x, 0), "class system-cluster-critical 2000000000\n"
-                                     "class system-node-critical 2000001000\n"
-                                     "class train 50\n");
-    assert_string_equal(shown(x, 1500 * USEC_PER_MSEC), "class high 1000\n");
-    assert_string_equal(shown(x, 2500 * USEC_PER_MSEC), "no class train\n");
-    end(x);
+    struct builtin_events *x = events_begin(
+        "objects:\n- " CLASS(
+            "train", "50") "timetable:\n"
+                           "- {at: 1s, create: [" CLASS(
+                               "high",
+                               "1000") "]}\n"
+                                       "- {at: 2s, delete: [{kind: PriorityClass, name: train}]}\n",
+        put);
+    assert_string_equal(events_until(x, 0), "class system-cluster-critical 2000000000\n"
+                                            "class system-node-critical 2000001000\n"
+                                            "class train 50\n");
+    assert_string_equal(events_until(x, 1500 * USEC_PER_MSEC), "class high 1000\n");
+    assert_string_equal(events_until(x, 2500 * USEC_PER_MSEC), "no class train\n");
+    events_end(x);
 }
 
 static void a_priority_class_without_a_value_is_refused(void **state)
@@ -122,23 +71,28 @@ static void a_priority_class_without_a_value_is_refused(void **state)
 static void an_invalid_podgroup_is_shown_with_its_error(void **state)
 {
     (void)state;
-    struct fixture *x = begin("objects:\n"
-                              "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
-                              "metadata: {name: g}, spec: {minMember: -1}}\n");
-    assert_non_null(strstr(shown(x, 0), "group g: spec.minMember is -1, must be between 0 and"));
-    end(x);
+    struct builtin_events *x =
+        events_begin("objects:\n"
+                     "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
+                     "metadata: {name: g}, spec: {minMember: -1}}\n",
+                     put);
+    assert_non_null(
+        strstr(events_until(x, 0), "group g: spec.minMember is -1, must be between 0 and"));
+    events_end(x);
 }
 
 static void S13_the_owner_of_the_pods_is_written_to_the_podgroup(void **state)
 {
     (void)state;
-    struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
-                              "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
-                              "metadata: {name: g}, spec: {minMember: 1}}\n"
-                              "- {apiVersion: v1, kind: Pod, metadata: {name: p, labels: "
-                              "{scheduling.x-k8s.io/pod-group: g}, ownerReferences: [{kind: Job, "
-                              "name: train}]}, spec: {nodeName: a, containers: [{name: c}]}}\n");
-    shown(x, 1 * USEC_PER_SEC);
+    struct builtin_events *x =
+        events_begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
+                     "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
+                     "metadata: {name: g}, spec: {minMember: 1}}\n"
+                     "- {apiVersion: v1, kind: Pod, metadata: {name: p, labels: "
+                     "{scheduling.x-k8s.io/pod-group: g}, ownerReferences: [{kind: Job, "
+                     "name: train}]}, spec: {nodeName: a, containers: [{name: c}]}}\n",
+                     put);
+    events_until(x, 1 * USEC_PER_SEC);
     char group[] = "scheduling.x-k8s.io", ns[] = "default", name[] = "g";
     struct gang_ref ref = {group, ns, name};
     struct gang_effect e = {.kind = GANG_STATUS};
@@ -153,7 +107,7 @@ static void S13_the_owner_of_the_pods_is_written_to_the_podgroup(void **state)
     const json_t *object = builtin_cluster_object(x->cluster, KIND_POD_GROUP, NULL, "default", "g");
     assert_string_equal(field_peek(object, "status", "occupiedBy", NULL), "default/train");
     assert_non_null(field_peek(object, "status", "scheduleStartTime", NULL));
-    end(x);
+    events_end(x);
 }
 
 static void a_gang_that_only_pods_declare_has_no_podgroup(void **state)
@@ -167,7 +121,7 @@ static void a_gang_that_only_pods_declare_has_no_podgroup(void **state)
     assert_non_null(strstr(err.text, "the built-in cluster does not support"));
 }
 
-static void evict(struct fixture *x, const char *name, const char *uid)
+static void evict(struct builtin_events *x, const char *name, const char *uid)
 {
     struct gang_effect e = {.kind = GANG_EVICT};
     e.pod.ns = "default";
@@ -179,19 +133,21 @@ static void evict(struct fixture *x, const char *name, const char *uid)
 static void C06_an_eviction_ends_only_the_pod_with_its_uid(void **state)
 {
     (void)state;
-    struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
-                              "- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: "
-                              "a, containers: [{name: c}]}}\n");
-    shown(x, 1 * USEC_PER_SEC);
+    struct builtin_events *x =
+        events_begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
+                     "- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: "
+                     "a, containers: [{name: c}]}}\n",
+                     put);
+    events_until(x, 1 * USEC_PER_SEC);
     const json_t *pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "p");
     cleanup_free char *uid = xstrdup(field_peek(pod, "metadata", "uid", NULL));
     evict(x, "p", "another");
     evict(x, "q", uid);
-    assert_string_equal(shown(x, 2 * USEC_PER_SEC), "");
+    assert_string_equal(events_until(x, 2 * USEC_PER_SEC), "");
     evict(x, "p", uid);
-    assert_string_equal(shown(x, 2500 * USEC_PER_MSEC), "pod p deleting\n");
-    assert_string_equal(shown(x, 4 * USEC_PER_SEC), "no pod p\n");
-    end(x);
+    assert_string_equal(events_until(x, 2500 * USEC_PER_MSEC), "pod p deleting\n");
+    assert_string_equal(events_until(x, 4 * USEC_PER_SEC), "no pod p\n");
+    events_end(x);
 }
 
 int main(void)

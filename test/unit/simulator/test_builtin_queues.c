@@ -2,29 +2,12 @@
 /*
  * Queues of the built-in cluster: what the core sees of them, and the statuses that it writes.
  */
-#include "simulator/built_in_cluster.h"
+#include "builtin_events.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#define AT(s) ((s)*USEC_PER_SEC)
 
-#include <cmocka.h>
-
-#include "base/buf.h"
-#include "k8s/encoding/kube_field.h"
-
-#define ORIGIN (50 * USEC_PER_SEC)
-#define AT(s)  ((s)*USEC_PER_SEC)
-
-struct fixture {
-    struct cluster *cluster;
-    usec_t now;
-    struct buf shown; /* the events about queues and namespaces, one line each */
-};
-
-static void post(void *arg, struct gang_event *ev)
+static void put(struct buf *b, const struct gang_event *ev)
 {
-    struct buf *b = &((struct fixture *)arg)->shown;
     const struct gang_queue_facts *q = ev->queue;
     switch (ev->kind) {
     case GANG_EV_QUEUE_SET:
@@ -48,40 +31,6 @@ static void post(void *arg, struct gang_event *ev)
     default:
         break;
     }
-    gang_event_done(ev);
-}
-
-static struct fixture *begin(const char *text)
-{
-    struct err err = {0};
-    struct scenario *s = scenario_parse("t.yaml", ".", text, strlen(text), &err);
-    if (!s)
-        fail_msg("%s", err.text);
-    struct fixture *x = xcalloc(1, sizeof *x);
-    struct cluster_sink sink = {post, x};
-    x->cluster = builtin_cluster_new(s, &sink, /* wall= */ 0);
-    return x;
-}
-
-/* The events up to that time on the scenario's clock. */
-static const char *shown(struct fixture *x, usec_t until)
-{
-    buf_clear(&x->shown);
-    if (!x->now)
-        x->now = ORIGIN;
-    for (usec_t at; (at = x->cluster->ops->next(x->cluster)) <= ORIGIN + until;) {
-        x->now = at > x->now ? at : x->now;
-        x->cluster->ops->advance(x->cluster, x->now);
-    }
-    x->now = ORIGIN + until;
-    return buf_str(&x->shown);
-}
-
-static void end(struct fixture *x)
-{
-    x->cluster->ops->close(x->cluster, 0);
-    buf_done(&x->shown);
-    free(x);
 }
 
 #define KAI     "apiVersion: scheduling.run.ai/v2, kind: Queue"
@@ -92,25 +41,26 @@ static void end(struct fixture *x)
 static void Q01_the_core_sees_queues_of_every_dialect(void **state)
 {
     (void)state;
-    struct fixture *x =
-        begin("objects:\n"
-              "- {" KAI ", metadata: {name: q}, spec: {parentQueue: top, resources: {gpu: "
-              "{overQuotaWeight: 2}}}}\n"
-              "- {" VOLCANO ", metadata: {name: root}}\n"
-              "- {" VOLCANO ", metadata: {name: q}, spec: {weight: 3, parent: root}}\n"
-              "- {" X_K8S ", metadata: {name: q, namespace: ml}}\n"
-              "- {" SIGS ", metadata: {name: ml, namespace: ml}}\n");
-    assert_string_equal(shown(x, 0), "scheduling.run.ai/q in top weight 2\n"
-                                     "scheduling.volcano.sh/q weight 3\n"
-                                     "scheduling.x-k8s.io/q of ml weight 1\n"
-                                     "scheduling.sigs.k8s.io/ml of ml weight 1\n");
-    end(x);
+    struct builtin_events *x =
+        events_begin("objects:\n"
+                     "- {" KAI ", metadata: {name: q}, spec: {parentQueue: top, resources: {gpu: "
+                     "{overQuotaWeight: 2}}}}\n"
+                     "- {" VOLCANO ", metadata: {name: root}}\n"
+                     "- {" VOLCANO ", metadata: {name: q}, spec: {weight: 3, parent: root}}\n"
+                     "- {" X_K8S ", metadata: {name: q, namespace: ml}}\n"
+                     "- {" SIGS ", metadata: {name: ml, namespace: ml}}\n",
+                     put);
+    assert_string_equal(events_until(x, 0), "scheduling.run.ai/q in top weight 2\n"
+                                            "scheduling.volcano.sh/q weight 3\n"
+                                            "scheduling.x-k8s.io/q of ml weight 1\n"
+                                            "scheduling.sigs.k8s.io/ml of ml weight 1\n");
+    events_end(x);
 }
 
 static void the_timetable_changes_queues_and_namespaces(void **state)
 {
     (void)state;
-    struct fixture *x = begin(
+    struct builtin_events *x = events_begin(
         "objects:\n"
         "- {" VOLCANO ", metadata: {name: q}}\n"
         "- {" KAI ", metadata: {name: q}}\n"
@@ -126,38 +76,41 @@ static void the_timetable_changes_queues_and_namespaces(void **state)
         "{scheduling.volcano.sh/queue-name: q}}}]}\n"
         "- {at: 5s, patch: [{kind: Namespace, name: ml, metadata: {annotations: "
         "{scheduling.volcano.sh/queue-name: null}}}]}\n"
-        "- {at: 6s, delete: [{kind: Queue, apiGroup: scheduling.volcano.sh, name: q}]}\n");
-    shown(x, AT(1) - 1);
-    assert_string_equal(shown(x, AT(2) - 1), "scheduling.volcano.sh/q weight 5\n");
-    assert_string_equal(shown(x, AT(3) - 1), "scheduling.volcano.sh/q weight 5 closed\n");
-    assert_string_equal(shown(x, AT(4) - 1), "scheduling.volcano.sh/q weight 1 closed: spec.weight "
-                                             "is 0, must be between 1 and 65535\n");
-    assert_string_equal(shown(x, AT(5) - 1), "namespace ml uses q\n");
-    assert_string_equal(shown(x, AT(6) - 1), "namespace ml uses none\n");
-    assert_string_equal(shown(x, AT(7)), "no scheduling.volcano.sh/q\n");
+        "- {at: 6s, delete: [{kind: Queue, apiGroup: scheduling.volcano.sh, name: q}]}\n",
+        put);
+    events_until(x, AT(1) - 1);
+    assert_string_equal(events_until(x, AT(2) - 1), "scheduling.volcano.sh/q weight 5\n");
+    assert_string_equal(events_until(x, AT(3) - 1), "scheduling.volcano.sh/q weight 5 closed\n");
+    assert_string_equal(events_until(x, AT(4) - 1),
+                        "scheduling.volcano.sh/q weight 1 closed: spec.weight "
+                        "is 0, must be between 1 and 65535\n");
+    assert_string_equal(events_until(x, AT(5) - 1), "namespace ml uses q\n");
+    assert_string_equal(events_until(x, AT(6) - 1), "namespace ml uses none\n");
+    assert_string_equal(events_until(x, AT(7)), "no scheduling.volcano.sh/q\n");
     assert_non_null(builtin_cluster_object(x->cluster, KIND_QUEUE, "scheduling.run.ai", "", "q"));
-    end(x);
+    events_end(x);
 }
 
 static void the_older_one_of_two_quotas_with_one_name_is_the_queue(void **state)
 {
     (void)state;
-    struct fixture *x =
-        begin("objects:\n"
-              "- {" SIGS ", metadata: {name: q, namespace: a}}\n"
-              "- {" SIGS ", metadata: {name: q, namespace: b, labels: "
-              "{quota.scheduling.koordinator.sh/parent: p}}}\n"
-              "timetable:\n"
-              "- {at: 1s, delete: [{kind: ElasticQuota, namespace: a, name: q}]}\n");
-    assert_string_equal(shown(x, AT(1) - 1), "scheduling.sigs.k8s.io/q weight 1\n");
-    assert_string_equal(shown(x, AT(2)), "scheduling.sigs.k8s.io/q in p weight 1\n");
-    end(x);
+    struct builtin_events *x =
+        events_begin("objects:\n"
+                     "- {" SIGS ", metadata: {name: q, namespace: a}}\n"
+                     "- {" SIGS ", metadata: {name: q, namespace: b, labels: "
+                     "{quota.scheduling.koordinator.sh/parent: p}}}\n"
+                     "timetable:\n"
+                     "- {at: 1s, delete: [{kind: ElasticQuota, namespace: a, name: q}]}\n",
+                     put);
+    assert_string_equal(events_until(x, AT(1) - 1), "scheduling.sigs.k8s.io/q weight 1\n");
+    assert_string_equal(events_until(x, AT(2)), "scheduling.sigs.k8s.io/q in p weight 1\n");
+    events_end(x);
 }
 
 /* ---- statuses ---- */
 
 /* The core writes that the queue uses 2 GPUs, for this object. */
-static void write_status(struct fixture *x, const char *api_group, const char *uid,
+static void write_status(struct builtin_events *x, const char *api_group, const char *uid,
                          const char *invalid)
 {
     const struct gang_ref ref = {(char *)(uintptr_t)api_group, (char *)(uintptr_t) "",
@@ -177,7 +130,7 @@ static void write_status(struct fixture *x, const char *api_group, const char *u
 }
 
 /* The status of queue q, as text; the caller frees it. */
-static char *status_of(struct fixture *x, enum manifest_kind kind, const char *ns)
+static char *status_of(struct builtin_events *x, enum manifest_kind kind, const char *ns)
 {
     const json_t *object = builtin_cluster_object(x->cluster, kind, NULL, ns, "q");
     return json_dumps(json_object_get(object, "status"), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -188,36 +141,37 @@ static char *status_of(struct fixture *x, enum manifest_kind kind, const char *n
 static void Q01_statuses_are_written_in_the_form_of_the_dialect(void **state)
 {
     (void)state;
-    struct fixture *x = begin("objects:\n"
-                              "- {" VOLCANO ", metadata: {name: q}}\n"
-                              "- {" SIGS ", metadata: {name: q, namespace: ml}}\n");
-    shown(x, 0);
+    struct builtin_events *x = events_begin("objects:\n"
+                                            "- {" VOLCANO ", metadata: {name: q}}\n"
+                                            "- {" SIGS ", metadata: {name: q, namespace: ml}}\n",
+                                            put);
+    events_until(x, 0);
     write_status(x, "scheduling.volcano.sh", UID("1"), NULL);
     write_status(x, "scheduling.sigs.k8s.io", UID("2"), NULL);
     cleanup_free char *queue = status_of(x, KIND_QUEUE, "");
     assert_string_equal(queue, "{\"state\":\"Open\",\"allocated\":{\"nvidia.com/gpu\":\"2\"}}");
     cleanup_free char *quota = status_of(x, KIND_ELASTIC_QUOTA, "ml");
     assert_string_equal(quota, "{\"used\":{\"nvidia.com/gpu\":\"2\"}}");
-    end(x);
+    events_end(x);
 }
 
 /* Another object has the queue's name by now. */
 static void a_status_of_an_older_object_is_dropped(void **state)
 {
     (void)state;
-    struct fixture *x = begin("objects: [{" VOLCANO ", metadata: {name: q}}]\n");
-    shown(x, 0);
+    struct builtin_events *x = events_begin("objects: [{" VOLCANO ", metadata: {name: q}}]\n", put);
+    events_until(x, 0);
     write_status(x, "scheduling.volcano.sh", UID("7"), NULL);
     cleanup_free char *none = status_of(x, KIND_QUEUE, "");
     assert_null(none);
-    end(x);
+    events_end(x);
 }
 
 static void Q05_an_event_says_once_why_a_queue_is_invalid(void **state)
 {
     (void)state;
-    struct fixture *x = begin("objects: [{" VOLCANO ", metadata: {name: q}}]\n");
-    shown(x, 0);
+    struct builtin_events *x = events_begin("objects: [{" VOLCANO ", metadata: {name: q}}]\n", put);
+    events_until(x, 0);
     for (int i = 0; i < 2; i++)
         write_status(x, "scheduling.volcano.sh", UID("1"), "queue q: wrong");
     const json_t *events = builtin_cluster_events(x->cluster);
@@ -226,7 +180,7 @@ static void Q05_an_event_says_once_why_a_queue_is_invalid(void **state)
     assert_string_equal(field_peek(event, "kind", NULL), "Queue");
     assert_string_equal(field_peek(event, "reason", NULL), "InvalidQueue");
     assert_string_equal(field_peek(event, "message", NULL), "queue q: wrong");
-    end(x);
+    events_end(x);
 }
 
 int main(void)
