@@ -81,7 +81,7 @@ static const struct command {
      "  -n, --namespace NS           this namespace only\n"
      "  --dry-run                    print the pods, and change nothing\n"
      "  --kubeconfig FILE            path of a kubeconfig file (default: the service account of\n"
-     "                               the pod)",
+     "                               the pod in which the command runs)",
      false},
     {"version", cmd_version, "", "print the version", false},
 };

@@ -52,7 +52,8 @@ static void check_combinations(struct config_loading *l)
             (double)c->backoff / 1e6, (double)c->max_backoff / 1e6);
     if (c->max_holds > c->connection_limit - HOLD_HEADROOM)
         config_mistake(l, where_of_two(l, AT(max_holds), AT(connection_limit)),
-                       "maxHolds: %" PRId64 " leaves no connection for filter calls: write at most "
+                       "maxHolds: %" PRId64
+                       " leaves too few connections for filter calls: write at most "
                        "connectionLimit - %d = %" PRId64 ", or raise connectionLimit",
                        c->max_holds, HOLD_HEADROOM, c->connection_limit - HOLD_HEADROOM);
     if (str_eq(c->listen, c->ops_listen) && !str_eq(strrchr(c->listen, ':'), ":0"))
@@ -91,9 +92,9 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: replacements for lost members wait until enough members exist for "
          "the minimum of the gang"},
-        {c->express_lane, "expressLane: members that muster binds without a bind call get no event "
-                          "Scheduled. They may take the room of a pod that filter has just passed; "
-                          "kube-scheduler then places this pod again"},
+        {c->express_lane, "expressLane: members that muster binds without a bind call get no "
+                          "Scheduled event. They may take the room that filter has just offered to "
+                          "another pod; kube-scheduler then tries that pod again"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)

@@ -73,14 +73,14 @@ static const struct config_key keys[] = {
      "httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long, in seconds, to reserve room for pods that are not created yet, counted from the "
-     "newest pod (0 disables)"},
+     "how long to reserve room for pods that are not created yet, in seconds since the newest pod "
+     "was created (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
      "httpTimeout of muster's extender in kube-scheduler's configuration, in seconds"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
-     "timeout in seconds of an attempt, if neither the PodGroup nor its dialect sets one"},
+     "timeout of an attempt, in seconds, if neither the PodGroup nor its dialect sets one"},
     {ABOUT_ATTEMPTS, "maxScheduleTimeoutSeconds", "max-schedule-timeout-seconds", CONFIG_DURATION,
      AT(max_schedule_timeout), "3600", SEC(1), SEC(604800), NULL,
      "longest timeout in seconds that a PodGroup may set for an attempt"},
@@ -92,7 +92,7 @@ static const struct config_key keys[] = {
     {ABOUT_LOG, "reasonRefreshSeconds", "reason-refresh-seconds", CONFIG_DURATION,
      AT(reason_refresh), "30", MSEC(100), SEC(86400), NULL,
      "shortest time in seconds between updates of the message on waiting pods, while the reason "
-     "stays the same. The first updates may be faster"},
+     "stays the same. The first updates may come sooner"},
     {ABOUT_LIMITS, "requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION,
      AT(request_timeout), "10", MSEC(100), SEC(3600), NULL,
      "time limit in seconds for each part of a request: sending the headers, sending the body, and "
@@ -101,14 +101,17 @@ static const struct config_key keys[] = {
      0, SEC(2592000), NULL,
      "time in seconds that a gang waits before muster sets capacity aside for it (0 disables)"},
     {ABOUT_ORDER, "strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
-     "true: only gangs and pods of higher priority may pass the first waiting gang"},
+     "true: no gang starts ahead of the first waiting gang, and of ordinary pods only those of "
+     "higher "
+     "priority"},
     {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
      AT(trust_group_priority), "false", 0, 0, NULL,
      "true: a PodGroup's priority counts between namespaces too, even if it is higher than the "
      "priority of its pods"},
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
-     "if the API server refuses a Binding of a commit: complete (place the refused members again, "
+     "what to do if the API server refuses a Binding of a commit: complete (place the refused "
+     "members again, "
      "before other gangs) or evict (evict the members that the commit has bound)"},
     {ABOUT_HOLDS, "belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
      below_minimums,
@@ -116,10 +119,11 @@ static const struct config_key keys[] = {
      "enough members exist for the minimum)"},
     {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
      "when to nominate members to their planned nodes: auto (if it saves time), always, or never. "
-     "Members that cannot reach their node otherwise are always nominated"},
+     "Even with never, muster nominates members that could not reach their node otherwise"},
     {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
      NULL,
-     "true: commit a gang as soon as kube-scheduler binds its first member, if muster knows all "
+     "true: commit a gang as soon as kube-scheduler calls bind for its first member, if muster "
+     "knows all "
      "rules that apply to the gang. Requires kubeSchedulerConfig"},
     {ABOUT_SCHEDULER, "kubeSchedulerConfig", "kube-scheduler-config", CONFIG_TEXT,
      AT(kube_scheduler_config), NULL, 0, 0, NULL,
@@ -129,7 +133,7 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "number of waiting refused pods from which complete gangs commit in batches (0 disables)"},
+     "if at least this many refused pods wait, complete gangs commit in batches (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest body in MiB of a request on the extender port. With "
@@ -172,7 +176,7 @@ static const struct config_key keys[] = {
      "does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life in seconds of a queue's past use, and of its credit. Credit orders queues whose "
+     "half-life of a queue's past use and of its credit, in seconds. Credit orders queues whose "
      "gangs are larger than their share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,

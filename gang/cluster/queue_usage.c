@@ -246,7 +246,7 @@ static bool are_alike(const struct slot *a, const struct slot *b)
 {
     if (a->gang != b->gang || a->signature != b->signature)
         return false;
-    for (size_t i = 0; i < a->signature->n_needs; i++)
+    for (size_t i = 0; a->node != b->node && i < a->signature->n_needs; i++)
         if (counted(a->node, &a->signature->needs[i]) != counted(b->node, &b->signature->needs[i]))
             return false;
     return true;

@@ -31,11 +31,11 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
         put_used(b, resource, s->used, " of the ", s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " may use are in use; the others are reserved for other queues");
+        buf_puts(b, " may use are in use; the rest of the capacity is reserved for other queues");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {
-        buf_puts(b, "gangs that are not preemptible use ");
+        buf_puts(b, "gangs and pods that are not preemptible use ");
         put_used(b, resource, s->used, " of the ", s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
@@ -44,8 +44,8 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
     }
     put_queue(b, leaf, s->queue);
     buf_puts(b, " uses ");
-    put_used(b, resource, s->used, " of ", s->limit);
-    buf_printf(b, " %s, its limit", resource);
+    put_used(b, resource, s->used, " of its limit of ", s->limit);
+    buf_printf(b, " %s", resource);
 }
 
 char *reason_queue_short(const struct gang_core *core, const struct gang *gang,

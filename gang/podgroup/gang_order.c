@@ -110,16 +110,16 @@ static bool order_key_equal(const struct order_key *a, const struct order_key *b
 /* Gangs of one namespace in different queues do not wait for each other. */
 static char *line_key(const struct gang *gang)
 {
-    return gang->queue ? xasprintf("%s %s", gang->head->ref.ns, gang->queue->key)
-                       : xstrdup(gang->head->ref.ns);
+    return gang_key(gang->head->ref.ns, gang->queue ? gang->queue->key : "", "");
 }
 
 static bool is_line_of(const struct namespace_queue *line, const struct gang *gang)
 {
-    size_t n = strlen(gang->head->ref.ns);
-    const char *rest = &line->key[n];
-    return strncmp(line->key, gang->head->ref.ns, n) == 0 &&
-           (gang->queue ? *rest == ' ' && strcmp(rest + 1, gang->queue->key) == 0 : !*rest);
+    const char *ns = gang->head->ref.ns, *queue = gang->queue ? gang->queue->key : "";
+    size_t n = strlen(ns), m = strlen(queue);
+    const char *rest = &line->key[n + 1];
+    return strncmp(line->key, ns, n) == 0 && line->key[n] == '/' && strncmp(rest, queue, m) == 0 &&
+           strcmp(&rest[m], "/") == 0;
 }
 
 /* Most gangs stay where they are. */

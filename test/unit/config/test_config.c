@@ -236,9 +236,10 @@ static const struct {
     {"maxBackoffSeconds: 1\n",
      "FILE:1: backoffSeconds: 5 is longer than maxBackoffSeconds 1: lower backoffSeconds, or raise "
      "maxBackoffSeconds\n"},
-    {"connectionLimit: 1000\n", "FILE:1: maxHolds: 10000 leaves no connection for filter calls: "
-                                "write at most connectionLimit - 64 = "
-                                "936, or raise connectionLimit\n"},
+    {"connectionLimit: 1000\n",
+     "FILE:1: maxHolds: 10000 leaves too few connections for filter calls: "
+     "write at most connectionLimit - 64 = "
+     "936, or raise connectionLimit\n"},
     {"opsListen: 127.0.0.1:9910\n",
      "FILE:1: opsListen: 127.0.0.1:9910 is also the address of listen: write another port\n"},
     /* Several mistakes, in the order of the file; combinations are not checked. */

@@ -57,8 +57,9 @@ static void Q01_a_firm_pod_fits_only_inside_deserved(void **state)
             fail_msg("case %zu", i);
         if (cases[i].firm)
             assert_string_equal(
-                w->refusal, "pod default/large: 5 nvidia.com/gpu needed, and gangs that are "
-                            "not preemptible use 0 of the 4 nvidia.com/gpu that queue q deserves");
+                w->refusal,
+                "pod default/large: 5 nvidia.com/gpu needed, and gangs and pods that are "
+                "not preemptible use 0 of the 4 nvidia.com/gpu that queue q deserves");
         assert_true(passes(w, "small", 4, cases[i].is, cases[i].priority));
         world_free(w);
     }

@@ -20,7 +20,7 @@ static void Q01_a_gang_above_the_cap_waits_whole(void **state)
     assert_string_equal(
         world_reason(w, "b"),
         "gang default/b: 8 members needed (8 nvidia.com/gpu), and queue q uses 6 of "
-        "12 nvidia.com/gpu, its limit");
+        "its limit of 12 nvidia.com/gpu");
     world_queued(w, "c", "q", 6, 1); /* smaller work passes */
     assert_string_equal(world_state(w, "c"), "Planned");
     assert_int_equal(world_queue_used(w, "q", GPU), 12);
@@ -43,7 +43,7 @@ static void Q01_the_limit_of_an_ancestor_counts(void **state)
     assert_string_equal(world_state(w, "b"), "Waiting");
     assert_string_equal(world_reason(w, "b"),
                         "gang default/b: 4 members needed (4 nvidia.com/gpu), and queue top above "
-                        "queue right uses 7 of 10 nvidia.com/gpu, its limit");
+                        "queue right uses 7 of its limit of 10 nvidia.com/gpu");
     assert_int_equal(world_queue_used(w, "top", GPU), 7);
     world_free(w);
 }
@@ -72,7 +72,7 @@ static void Q01_members_get_the_reason_of_another_queue(void **state)
     world_wait(w, 60 * USEC_PER_SEC);
     assert_int_equal(w->n_told, 4);
     for (size_t i = 0; i < w->n_told; i++)
-        assert_non_null(strstr(w->told[i], "queue right uses 0 of 2 nvidia.com/gpu, its limit"));
+        assert_non_null(strstr(w->told[i], "queue right uses 0 of its limit of 2 nvidia.com/gpu"));
     world_free(w);
 }
 
@@ -99,7 +99,7 @@ static void Q01_all_kinds_of_gpus_count_together(void **state)
     world_queued(w, "b", "q", 2, 1);
     assert_string_equal(world_state(w, "a"), "Planned");
     assert_string_equal(world_state(w, "b"), "Waiting");
-    assert_non_null(strstr(world_reason(w, "b"), "queue q uses 2 of 3 gpu, its limit"));
+    assert_non_null(strstr(world_reason(w, "b"), "queue q uses 2 of its limit of 3 gpu"));
     world_free(w);
 }
 
@@ -116,7 +116,7 @@ static void Q01_extras_stay_within_the_limit(void **state)
     assert_int_equal(world_queue_used(w, "q", GPU), 5);
     world_starts(w, "a", 5, 1);
     assert_string_equal(world_filter(w, "a-6"), "");
-    assert_non_null(strstr(w->refusal, "queue q uses 5 of 5 nvidia.com/gpu, its limit"));
+    assert_non_null(strstr(w->refusal, "queue q uses 5 of its limit of 5 nvidia.com/gpu"));
     world_free(w);
 }
 
@@ -191,7 +191,7 @@ static void Q01_a_pod_without_a_gang_is_held_to_its_queue(void **state)
     assert_string_equal(world_answer(w, first), "");
     uint64_t second = world_bind(w, "p1", "n0"); /* it passed filter before */
     assert_string_equal(world_answer(w, second), "pod default/p1: 1 nvidia.com/gpu needed, and "
-                                                 "queue q uses 1 of 1 nvidia.com/gpu, its limit");
+                                                 "queue q uses 1 of its limit of 1 nvidia.com/gpu");
     assert_string_equal(world_filter(w, "p1"), "");
     world_pod_gone(w, "p0");
     assert_true(world_nominated(w, "p1@n0")); /* woken */
