@@ -80,6 +80,21 @@ int64_t queue_total(const struct gang_core *core, uint32_t resource)
     return sum;
 }
 
+bool needs_list(const struct gang_core *core, struct need_list needs, uint32_t r, int64_t *ret)
+{
+    bool any = false;
+    *ret = 0;
+    for (size_t i = 0; i < needs.n; i++) {
+        uint32_t is = needs.items[i].resource;
+        if (is != r && (r != core->any_gpu || queue_alias(core, is) != r))
+            continue;
+        if (__builtin_add_overflow(*ret, needs.items[i].amount * needs.times, ret))
+            *ret = INT64_MAX;
+        any = true;
+    }
+    return any;
+}
+
 static int64_t unused_reserve(const struct queue *queue, const struct quota *quota)
 {
     int64_t used = amount_of(&queue->used, quota->resource);

@@ -116,5 +116,8 @@ static inline uint32_t queue_alias(const struct gang_core *core, uint32_t resour
 {
     return core->any_gpu == RES_UNKNOWN ? RES_UNKNOWN : queue_alias_of(core, resource);
 }
+/* Whether the resource is among the needs; *ret gets how much of it is needed. For GANG_ANY_GPU,
+ * all kinds of GPUs together. */
+bool needs_list(const struct gang_core *core, struct need_list needs, uint32_t r, int64_t *ret);
 
 #endif

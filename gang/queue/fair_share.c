@@ -52,19 +52,28 @@ int64_t dominant_part(const struct gang_core *core, const struct amounts *amount
     return most;
 }
 
+static bool is_beyond_share(const struct queue *queue, uint32_t r, int64_t need)
+{
+    return need > amount_of(&queue->share.fair, r) / 1000 - amount_of(&queue->used, r);
+}
+
 bool queue_is_owed(const struct gang_core *core, const struct queue *queue, struct need_list needs)
 {
+    int64_t need;
     bool any = false;
-    for (size_t i = 0; queue && queue != core->queues.none && i < needs.n; i++) {
+    if (!queue || queue == core->queues.none)
+        return false;
+    for (size_t i = 0; i < needs.n; i++) {
         uint32_t r = needs.items[i].resource;
         if (!counts_as_share(core, r))
             continue;
-        int64_t all = amount_of(&queue->used, r) + needs.items[i].amount * needs.times;
-        if (all > amount_of(&queue->share.fair, r) / 1000)
+        if (is_beyond_share(queue, r, needs.items[i].amount * needs.times))
             return false;
         any = true;
     }
-    return any;
+    if (core->any_gpu == RES_UNKNOWN || !needs_list(core, needs, core->any_gpu, &need))
+        return any;
+    return !is_beyond_share(queue, core->any_gpu, need);
 }
 
 /* 2^-f for a fraction f of 2^16, as a part of 2^32: 1 - f ln 2 + (f ln 2)^2 / 2 - (f ln 2)^3 / 6,
@@ -79,7 +88,7 @@ static int64_t half_to(int64_t f)
 
 int64_t share_fade(int64_t x, usec_t dt, usec_t half_life)
 {
-    if (half_life <= 0 || dt <= 0)
+    if (!x || half_life <= 0 || dt <= 0)
         return x;
     int64_t halves = dt / half_life, rest = dt % half_life;
     if (halves >= 62)
@@ -273,6 +282,15 @@ static int by_demand(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* If there is enough for all. */
+static bool give_all(struct part *parts, size_t n, int64_t amount)
+{
+    __int128 all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += parts[i].got = parts[i].want;
+    return all <= amount;
+}
+
 /* Gives each child what it deserves; returns what is left. If all together deserve more than there
  * is, each gets its part. */
 static int64_t give_deserved(struct part *parts, size_t n, const uint32_t r, int64_t amount)
@@ -325,7 +343,8 @@ static void divide(struct gang_core *core, struct queue *parent, struct part *pa
                                        .weight = weight ? weight : 1,
                                        .want = thousandths(most)};
     }
-    give_rest(parts, n, give_deserved(parts, n, r, amount));
+    if (!give_all(parts, n, amount))
+        give_rest(parts, n, give_deserved(parts, n, r, amount));
     for (size_t i = 0; i < n; i++)
         amounts_change(core, &parts[i].queue->share.fair, r, parts[i].got);
 }

@@ -29,43 +29,55 @@ static bool keeps_for_children(const struct queue *parent)
     return parent && (parent->kept.n || parent->kept_high.n);
 }
 
-static bool level_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
-                           uint32_t r, int64_t need, struct queue_short *ret)
+static bool quota_is_short(const struct queue *queue, const struct quota *quota, bool firm,
+                           int64_t need, struct queue_short *ret)
 {
-    const struct quota *quota = queue_quota(queue, r);
+    uint32_t r = quota->resource;
+    return short_of(ret, queue, r, REASON_QUEUE_LIMIT, quota->cap, amount_of(&queue->used, r),
+                    need) ||
+           (firm && quota->deserved != GANG_NOT_STATED &&
+            short_of(ret, queue, r, REASON_QUEUE_DESERVED, quota->deserved,
+                     amount_of(&queue->firm, r), need));
+}
+
+/* Whether the need takes what siblings have reserved. */
+static bool reserve_is_short(const struct gang_core *core, const struct queue *queue, uint32_t r,
+                             int64_t need, struct queue_short *ret)
+{
     const struct queue *parent = queue->parent;
-    bool keeps = keeps_for_children(parent);
-    if (!quota && !keeps)
+    int64_t kept = kept_for_siblings(queue, queue_quota(queue, r), r);
+    if (kept <= 0)
         return false;
-    if (quota &&
-        short_of(ret, queue, r, REASON_QUEUE_LIMIT, quota->cap, amount_of(&queue->used, r), need))
-        return true;
-    if (firm && quota && quota->deserved != GANG_NOT_STATED &&
-        short_of(ret, queue, r, REASON_QUEUE_DESERVED, quota->deserved, amount_of(&queue->firm, r),
-                 need))
-        return true;
-    if (!keeps)
-        return false;
-    int64_t kept = kept_for_siblings(queue, quota, r);
     const struct quota *above = queue_quota(parent, r);
     int64_t most = above ? above->cap : GANG_UNLIMITED, total = queue_total(core, r);
     most = most < total ? most : total;
-    return kept > 0 && short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > kept ? most - kept : 0,
-                                amount_of(&parent->used, r), need);
+    return short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > kept ? most - kept : 0,
+                    amount_of(&parent->used, r), need);
+}
+
+static bool reserves_are_short(const struct gang_core *core, const struct queue *queue,
+                               struct need_list needs, struct queue_short *ret)
+{
+    int64_t need;
+    for (size_t i = 0; i < needs.n; i++)
+        if (reserve_is_short(core, queue, needs.items[i].resource,
+                             needs.items[i].amount * needs.times, ret))
+            return true;
+    return core->any_gpu != RES_UNKNOWN && needs_list(core, needs, core->any_gpu, &need) &&
+           reserve_is_short(core, queue, core->any_gpu, need, ret);
 }
 
 bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
                     struct need_list needs, struct queue_short *ret)
 {
+    int64_t need;
     for (; queue; queue = queue->parent) {
-        bool limits = queue->n_quotas || keeps_for_children(queue->parent);
-        for (size_t i = 0; limits && i < needs.n; i++) {
-            uint32_t r = needs.items[i].resource, alias = queue_alias(core, r);
-            int64_t amount = needs.items[i].amount * needs.times;
-            if (level_is_short(core, queue, firm, r, amount, ret) ||
-                (alias != RES_UNKNOWN && level_is_short(core, queue, firm, alias, amount, ret)))
+        for (size_t i = 0; i < queue->n_quotas; i++)
+            if (needs_list(core, needs, queue->quotas[i].resource, &need) &&
+                quota_is_short(queue, &queue->quotas[i], firm, need, ret))
                 return true;
-        }
+        if (keeps_for_children(queue->parent) && reserves_are_short(core, queue, needs, ret))
+            return true;
     }
     return false;
 }

@@ -103,6 +103,66 @@ static void Q01_all_kinds_of_gpus_count_together(void **state)
     world_free(w);
 }
 
+/* Each kind alone was compared with the limit. */
+static void Q01_two_kinds_of_gpus_of_one_pod_count_together(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    struct gang_node_facts *node = world_gpu_node("n0", 8);
+    gang_amounts_add(&node->allocatable, "amd.com/gpu", 8);
+    world_node_facts(w, node);
+    struct gang_queue_facts *f = world_queue_facts("q", NULL);
+    gang_quota_add(f, GANG_ANY_GPU)->cap = 6;
+    world_queue_set(w, f);
+    for (int amd = 3; amd >= 2; amd--) {
+        cleanup_free char *name = xasprintf("g%d", amd);
+        struct gang_group_facts *g = world_group_facts(name, 1);
+        g->queue = xstrdup("q");
+        world_group_set(w, g);
+        struct gang_pod_facts *p = world_pod_facts(name, name, 4);
+        gang_amounts_add(&p->requests, "amd.com/gpu", amd);
+        world_pod_set(w, p);
+    }
+    assert_string_equal(world_state(w, "g3"), "Waiting");
+    assert_non_null(
+        strstr(world_reason(w, "g3"), "1 member needed (7 gpu), and queue q uses 0 of"));
+    assert_string_equal(world_state(w, "g2"), "Planned");
+    world_free(w);
+}
+
+/* A gang of 8 GPUs waits in a queue that deserves this many of the 8. One GPU becomes free. */
+static void a_smaller_gang_is(const char *state, int64_t deserved, const char *resource)
+{
+    struct world *w = world_of_nodes(1, 8);
+    struct gang_queue_facts *f = world_queue_facts("large", NULL);
+    gang_quota_add(f, resource)->deserved = deserved;
+    world_queue_set(w, f);
+    world_queue_set(w, world_queue_facts("small", NULL));
+    for (int i = 0; i < 8; i++) {
+        cleanup_free char *name = xasprintf("s%d", i);
+        world_queued(w, name, "small", 1, 1);
+        world_starts(w, name, 1, 1);
+    }
+    world_queued(w, "l", "large", 1, 8);
+    world_queued(w, "s8", "small", 1, 1);
+    world_wait(w, SECONDS(2));
+    world_ends(w, "s0", 1);
+    world_wait(w, SECONDS(2));
+    assert_string_equal(world_state(w, "l"), "Waiting");
+    assert_string_equal(world_state(w, "s8"), state);
+    world_free(w);
+}
+
+/* Kinds of GPUs were not compared with a share of all kinds. */
+static void Q02_room_is_kept_for_a_gang_within_its_share(void **state)
+{
+    (void)state;
+    a_smaller_gang_is("Waiting", 8, GPU);
+    a_smaller_gang_is("Waiting", 8, GANG_ANY_GPU);
+    a_smaller_gang_is("Planned", 4, GPU);
+    a_smaller_gang_is("Planned", 4, GANG_ANY_GPU);
+}
+
 static void Q01_extras_stay_within_the_limit(void **state)
 {
     (void)state;
@@ -642,6 +702,8 @@ int main(void)
         cmocka_unit_test(Q01_members_get_the_reason_of_another_queue),
         cmocka_unit_test(Q01_a_resource_that_is_not_requested_is_not_checked),
         cmocka_unit_test(Q01_all_kinds_of_gpus_count_together),
+        cmocka_unit_test(Q01_two_kinds_of_gpus_of_one_pod_count_together),
+        cmocka_unit_test(Q02_room_is_kept_for_a_gang_within_its_share),
         cmocka_unit_test(Q01_extras_stay_within_the_limit),
         cmocka_unit_test(Q01_extras_that_come_during_a_commit_stay_within_the_limit),
         cmocka_unit_test(Q01_a_firm_gang_fits_only_inside_deserved),
