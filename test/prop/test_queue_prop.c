@@ -13,6 +13,8 @@
  *
  * Before a gang arrives, a dry run must tell the same about it, and what it proposes must help.
  *
+ * In some runs, queues count all kinds of GPUs together, and pods request GPUs of two kinds.
+ *
  * There is one node, so that a gang fits where its GPUs do, and time stands still, so that no
  * credit, backoff or starvation changes the order. A run that fails is shrunk, and printed as a
  * list of changes that a person can read.
@@ -23,6 +25,8 @@
 #include "test/lib/world_queues.h"
 
 enum { QUEUES = 10, GANGS = 24, CHANGES = 40 };
+
+#define SECOND_KIND "amd.com/gpu"
 
 enum what { QUEUE_SET, QUEUE_GONE, GANG_NEW, GANG_ENDS, NODE_SET, KINDS };
 
@@ -37,14 +41,16 @@ struct change {
     /* GANG_NEW */
     int queue; /* -1: none */
     int min, members, each, own_priority;
+    int second; /* the part of `each` that is of the second kind */
     bool firm;
     /* NODE_SET */
-    int gpus;
+    int gpus, seconds;
 };
 
 struct run {
     struct change changes[CHANGES];
     size_t n;
+    bool two_kinds;
 };
 
 /* ---- chance ---- */
@@ -68,7 +74,7 @@ static struct change random_change(size_t at)
 {
     struct change c = {.what = QUEUE_SET, .index = up_to(QUEUES)};
     if (at == 0)
-        return (struct change){.what = NODE_SET, .gpus = 4 + up_to(12)};
+        return (struct change){.what = NODE_SET, .gpus = 4 + up_to(12), .seconds = 4 + up_to(12)};
     int kind = up_to(20);
     if (at > 6 && kind >= 5)
         c.what = kind < 12 ? GANG_NEW : kind < 18 ? GANG_ENDS : kind == 18 ? NODE_SET : QUEUE_GONE;
@@ -90,6 +96,8 @@ static struct change random_change(size_t at)
     c.own_priority = up_to(3);
     c.firm = one_in(4);
     c.gpus = 4 + up_to(20);
+    c.second = up_to(c.each);
+    c.seconds = 4 + up_to(16);
     return c;
 }
 
@@ -110,7 +118,7 @@ struct ref_gang {
 struct reference {
     struct ref_queue queues[QUEUES];
     struct ref_gang gangs[GANGS];
-    int gpus, seq;
+    int gpus, seconds, seq;
 };
 
 static int existing_queues(const struct reference *r)
@@ -213,17 +221,32 @@ static int kept(const struct reference *r, int top, int but)
     return sum;
 }
 
-static bool fits(const struct reference *r, const struct ref_gang *g, int need)
+/* Whether the node has room for this many members. */
+static bool node_fits(const struct reference *r, const struct ref_gang *g, int members)
 {
-    int q = queue_of(r, g);
-    if (!is_usable(r, q) || used(r, -1, false) + need > r->gpus)
+    int first = r->gpus - members * (g->is.each - g->is.second);
+    int second = r->seconds - members * g->is.second;
+    for (int i = 0; i < GANGS; i++) {
+        const struct ref_gang *other = &r->gangs[i];
+        if (!other->exists)
+            continue;
+        first -= other->placed * (other->is.each - other->is.second);
+        second -= other->placed * other->is.second;
+    }
+    return first >= 0 && (second >= 0 || !g->is.second);
+}
+
+static bool fits(const struct reference *r, const struct ref_gang *g, int members)
+{
+    int q = queue_of(r, g), need = members * g->is.each, all = r->gpus + r->seconds;
+    if (!is_usable(r, q) || !node_fits(r, g, members))
         return false;
     if (existing_queues(r) && q < 0 && kept(r, -1, -1) > 0 &&
-        used(r, -1, false) + need > r->gpus - kept(r, -1, -1))
+        used(r, -1, false) + need > all - kept(r, -1, -1))
         return false;
     for (int up = q; up >= 0; up = above(r, up)) {
         const struct change *is = &r->queues[up].is;
-        int parent = above(r, up), most = r->gpus;
+        int parent = above(r, up), most = all;
         if (is->cap >= 0 && used(r, up, false) + need > is->cap)
             return false;
         if (g->is.firm && is->deserved >= 0 && used(r, up, true) + need > is->deserved)
@@ -334,10 +357,10 @@ static void place_all(struct reference *r)
         if (!first)
             return;
         had[first - r->gangs] = true;
-        if (!fits(r, first, first->is.min * first->is.each))
+        if (!fits(r, first, first->is.min))
             continue;
         first->placed = first->is.min;
-        while (first->placed < first->is.members && fits(r, first, first->is.each))
+        while (first->placed < first->is.members && fits(r, first, 1))
             first->placed++;
     }
 }
@@ -348,12 +371,14 @@ static void ref_apply(struct reference *r, const struct change *c)
         r->queues[c->index] = (struct ref_queue){true, *c};
     else if (c->what == QUEUE_GONE)
         r->queues[c->index].exists = false;
-    else if (c->what == NODE_SET)
-        r->gpus = c->gpus;
     else if (c->what == GANG_ENDS)
         r->gangs[c->index].exists = false;
-    else if (!r->gangs[c->index].exists)
+    else if (c->what == GANG_NEW && !r->gangs[c->index].exists)
         r->gangs[c->index] = (struct ref_gang){true, 0, ++r->seq, *c};
+    if (c->what == NODE_SET) {
+        r->gpus = c->gpus;
+        r->seconds = c->seconds;
+    }
     place_all(r);
 }
 
@@ -364,7 +389,7 @@ static char *queue_name(int q)
     return xasprintf("q%02d", q);
 }
 
-static void set_queue(struct world *w, const struct change *c)
+static void set_queue(struct world *w, const struct change *c, bool two_kinds)
 {
     cleanup_free char *name = queue_name(c->index);
     cleanup_free char *parent = c->parent >= 0 ? queue_name(c->parent) : NULL;
@@ -372,11 +397,26 @@ static void set_queue(struct world *w, const struct change *c)
     f->weight = 1000 * c->weight;
     f->priority = c->priority;
     f->closed = c->closed;
-    struct gang_quota *q = gang_quota_add(f, GPU);
+    struct gang_quota *q = gang_quota_add(f, two_kinds ? GANG_ANY_GPU : GPU);
     q->deserved = c->deserved;
     q->cap = c->cap < 0 ? GANG_UNLIMITED : c->cap;
     q->reserved = c->reserved;
     world_queue_set(w, f);
+}
+
+static struct gang_pod_facts *a_member(const char *name, const char *gang, const struct change *c)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, gang, c->each - c->second);
+    if (c->second)
+        gang_amounts_add(&f->requests, SECOND_KIND, c->second);
+    return f;
+}
+
+static void set_node(struct world *w, const struct change *c)
+{
+    struct gang_node_facts *f = world_gpu_node("n0", c->gpus);
+    gang_amounts_add(&f->allocatable, SECOND_KIND, c->seconds);
+    world_node_facts(w, f);
 }
 
 /* The PodGroup and its pods. */
@@ -393,8 +433,7 @@ static size_t gang_events(const struct change *c, int seq, struct gang_event eve
     events[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
     for (int i = 0; i < c->members; i++) {
         cleanup_free char *pod = xasprintf("%s-%d", name, i);
-        events[n++] = (struct gang_event){.kind = GANG_EV_POD_SET,
-                                          .pod = world_pod_facts(pod, name, c->each)};
+        events[n++] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = a_member(pod, name, c)};
     }
     return n;
 }
@@ -463,7 +502,7 @@ struct placed {
     struct world *w;
     struct gang_event events[8];
     size_t n, members;
-    int each;
+    const struct change *is;
     const char *gang;
 };
 
@@ -473,7 +512,7 @@ static void see_member(void *arg, const struct gang_member_view *v)
     p->members += v->node || v->slot;
     if (v->node || !v->slot)
         return;
-    struct gang_pod_facts *f = world_pod_facts(v->facts->name, p->gang, p->each);
+    struct gang_pod_facts *f = a_member(v->facts->name, p->gang, p->is);
     f->node = xstrdup(v->slot);
     f->phase = PHASE_RUNNING;
     p->events[p->n++] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
@@ -484,7 +523,7 @@ static int placed_in_core(struct world *w, int index, const struct ref_gang *g)
 {
     cleanup_free char *name = xasprintf("g%02d", index);
     struct gang_ref ref = {(char *)(uintptr_t) "test", (char *)(uintptr_t) "default", name};
-    struct placed p = {.w = w, .each = g->is.each, .gang = name};
+    struct placed p = {.w = w, .is = &g->is, .gang = name};
     gang_core_each_member(w->core, &ref, see_member, &p);
     if (p.n)
         world_step(w, p.events, p.n);
@@ -505,28 +544,30 @@ static void print_change(const struct change *c)
         printf("queue q%02d is deleted\n", c->index);
         break;
     case GANG_NEW:
-        printf("gang g%02d in queue %d: %d of %d members of %d GPUs, priority %d%s\n", c->index,
-               c->queue, c->min, c->members, c->each, c->own_priority, c->firm ? ", firm" : "");
+        printf("gang g%02d in queue %d: %d of %d members of %d GPUs (%d of the second kind), "
+               "priority %d%s\n",
+               c->index, c->queue, c->min, c->members, c->each, c->second, c->own_priority,
+               c->firm ? ", firm" : "");
         break;
     case GANG_ENDS:
         printf("gang g%02d ends\n", c->index);
         break;
     default:
-        printf("the node has %d GPUs\n", c->gpus);
+        printf("the node has %d GPUs and %d of the second kind\n", c->gpus, c->seconds);
     }
 }
 
 static void core_apply(struct world *w, const struct reference *before, const struct change *c,
-                       int seq)
+                       int seq, bool two_kinds)
 {
     const struct ref_gang *g = &before->gangs[c->index % GANGS];
     cleanup_free char *name = queue_name(c->index);
     if (c->what == QUEUE_SET)
-        set_queue(w, c);
+        set_queue(w, c, two_kinds);
     else if (c->what == QUEUE_GONE && before->queues[c->index].exists)
         world_queue_gone(w, name);
     else if (c->what == NODE_SET)
-        world_node(w, "n0", c->gpus);
+        set_node(w, c);
     else if (c->what == GANG_NEW && !g->exists)
         new_gang(w, c, seq);
     else if (c->what == GANG_ENDS && g->exists)
@@ -546,7 +587,7 @@ static int first_difference(const struct run *run, bool say)
         bool is_new = c->what == GANG_NEW && !r->gangs[c->index].exists;
         struct foretold told = is_new ? foretell(w, c, r->seq + 1) : (struct foretold){0, 0, -1};
         bool right = !is_new || i % 4 != 0 || helps(w, c, r->seq + 1, &told);
-        core_apply(w, r, c, r->seq + 1);
+        core_apply(w, r, c, r->seq + 1, run->two_kinds);
         ref_apply(r, c);
         if (is_new && (told.placed != r->gangs[c->index].placed || !right)) {
             found = (int)i;
@@ -611,6 +652,9 @@ int main(int argc, char **argv)
         chance = (seed + i) * UINT64_C(0x9E3779B97F4A7C15) + 1;
         for (size_t k = 0; k < CHANGES; k++)
             run.changes[k] = random_change(k);
+        run.two_kinds = one_in(3);
+        for (size_t k = 0; k < CHANGES && !run.two_kinds; k++)
+            run.changes[k].second = run.changes[k].seconds = 0;
         if (first_difference(&run, false) >= 0)
             return report(&run, seed + i);
     }
