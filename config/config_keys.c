@@ -77,7 +77,8 @@ static const struct config_key keys[] = {
      "was created (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
-     "httpTimeout of muster's extender in kube-scheduler's configuration, in seconds"},
+     "the httpTimeout that kube-scheduler's configuration has for muster's extender, in seconds. "
+     "Both values must agree"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
      "timeout of an attempt, in seconds, if neither the PodGroup nor its dialect sets one"},
@@ -133,7 +134,8 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "if at least this many refused pods wait, complete gangs commit in batches (0 disables)"},
+     "if at least this many refused pods wait, gangs whose quorum is at bind commit in batches "
+     "(0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest body in MiB of a request on the extender port. With "
@@ -176,8 +178,8 @@ static const struct config_key keys[] = {
      "does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life of a queue's past use and of its credit, in seconds. Credit orders queues whose "
-     "gangs are larger than their share"},
+     "half-life of a queue's past use and of its credit, in seconds. muster uses credit to order "
+     "queues whose gangs are larger than the queue's share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
      "how much past use changes a queue's weight, in percent (0 disables time-based fair share)"},

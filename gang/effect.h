@@ -15,7 +15,7 @@
 #define GANG_STATES(X)                                                                             \
     X(ASSEMBLING, "Assembling", "fewer members exist than needed")                                 \
     X(WAITING, "Waiting", "enough members exist, but muster cannot plan the gang now")             \
-    X(PLANNED, "Planned", "the gang has a plan; its members are on their way to bind")             \
+    X(PLANNED, "Planned", "the gang has a plan; its members have not all come to bind yet")        \
     X(COMMITTING, "Committing", "the quorum is at bind, and muster writes the Bindings")           \
     X(SCHEDULED, "Scheduled", "the quorum is bound; later members are scheduled one by one")       \
     X(RECOVERING, "Recovering",                                                                    \
@@ -75,7 +75,7 @@ const char *gang_state_name(enum gang_state state);
       "kube-scheduler refuses a member without a filter call to muster")                           \
     X(QUEUE_MISSING, "QueueNotFound", GANG, "the gang names a queue that does not exist")          \
     X(QUEUE_INVALID, "InvalidQueue", GANG,                                                         \
-      "the queue, or one above it, has an error, or has queues below it")                          \
+      "the queue has queues below it, or the queue or one above it has an error")                  \
     X(QUEUE_CLOSED, "QueueClosed", GANG, "the queue takes no new gangs")                           \
     X(QUEUE_FORBIDDEN, "QueueNotAllowed", GANG,                                                    \
       "`queueNamespaces` does not list the namespace for the queue")                               \
@@ -133,7 +133,7 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(MEMBER_INVALID, "InvalidMember", true, "PodGroup",                                           \
       "the gang is refused, because a pod exceeds a limit or has a field that muster cannot read") \
     X(WAITS, "Unschedulable", true, "PodGroup",                                                    \
-      "the gang begins to wait, or waits for another reason; the message is the reason")           \
+      "the gang begins to wait, or its reason for waiting changes; the message is the reason")     \
     X(TIMEOUT, "Timeout", true, "PodGroup", "an attempt times out")                                \
     X(BIND_REFUSED, "BindingRefused", true, "PodGroup",                                            \
       "the API server refuses a Binding of a commit; one event for each commit")                   \

@@ -31,10 +31,10 @@ const (
 	streamLimit = time.Minute
 )
 
-const howOpen = "1,000 nodes. 10,000 pods wait in 1,250 gangs of 8. Each of these pods alone would fit on one of seven nodes, " +
-	"so kube-scheduler's own filters pass it, and kube-scheduler calls muster for it at each event in the " +
-	"cluster. Meanwhile, 125 gangs of 8 are created at once. The time runs from the first creation to the last " +
-	"Binding."
+const howOpen = "1,000 nodes. 10,000 pods wait in 1,250 gangs of 8. Each of these pods alone would fit on any of seven nodes. " +
+	"Some nodes therefore pass kube-scheduler's own filters, and kube-scheduler calls muster for the pod at each " +
+	"event in the cluster. Meanwhile, 125 gangs of 8 are created at once. The time runs from the first creation to the last " +
+	"Binding, but for at most one minute."
 
 var openBacklog = backlog{
 	name: "backlog", what: "A stream of 125 gangs of 8, with 1,250 waiting gangs", how: howOpen,
@@ -51,8 +51,8 @@ var patientBacklog = backlog{
 var gatedBacklog = backlog{
 	name: "backlog-gated", what: "The same backlog, gated",
 	how: "All pods are created with muster's scheduling gate, with and without the backlog. muster removes the gate " +
-		"when a gang has a plan. kube-scheduler has only the profile that is used, because it compares each event " +
-		"with each gated pod once for each profile.",
+		"when a gang has a plan. kube-scheduler's configuration contains only the profile that the pods use, " +
+		"because kube-scheduler compares each event with each gated pod once for each profile.",
 	key: "P07 gated", gate: "muster.dev/plan",
 	setup: setup{name: "gates", muster: gatesOn, profiles: []string{"default-scheduler"}},
 }

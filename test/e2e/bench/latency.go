@@ -12,7 +12,7 @@ import (
 // pods are created at once, as controllers do.
 var latency = experiment{
 	name: "latency", what: "1,000 nodes, one gang of 8 at a time",
-	how: "Members are created at once, as a controller does. The time runs from the answer to the last creation until " +
+	how: "Members are created at once, as a controller does. The time runs from the API server's response to the last create request until " +
 		"a watch has shown all eight members bound. After 5 gangs to warm up, 40 gangs are measured, one after the " +
 		"other.",
 	keys: []string{"P08"}, run: measureLatency,

@@ -15,7 +15,7 @@ import (
 var start = experiment{
 	name: "start", what: startWhat,
 	how: "50,000 pods run on 5,000 nodes, and 8 pods wait. muster and a stock scheduler without an extender are " +
-		"started at the same moment. Which of the two is started first alternates from turn to turn. Both read the complete cluster. Peak memory covers the " +
+		"started one directly after the other. Which of the two is started first alternates from turn to turn. Both read the complete cluster. Peak memory covers the " +
 		"complete start, including the Bindings.",
 	keys: []string{"P04 memory", "P04 memory-ratio", "P10"}, run: measureStart,
 }
