@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - 64-bit FNV-1a: digests that are the same in every process and every version.
+ * hash.h - 64-bit hashes, FNV-1a for texts: digests that are the same in every process and every
+ * version.
  *
  * Do not use it for keys that a user can choose, because it is easy to find texts with the same
  * digest. base/map.h has a keyed hash for such keys. Start with HASH_START, and pass each result
  * to the next call. Stateless; any thread.
  *
- * Source: Fowler, Noll, Vo and Eastlake, "The FNV Non-Cryptographic Hash Algorithm" (RFC 9923).
+ * Sources: Fowler, Noll, Vo and Eastlake, "The FNV Non-Cryptographic Hash Algorithm" (RFC 9923);
+ * Knuth, "The Art of Computer Programming", volume 3, section 6.4 (multiplicative hashing).
  */
 #ifndef MUSTER_BASE_HASH_H
 #define MUSTER_BASE_HASH_H
@@ -27,12 +29,12 @@ static inline uint64_t hash_text(uint64_t h, const char *text)
     return h;
 }
 
-/* Hashes eight bytes, the lowest first. */
+/* Hashes the value in one step, by 2^64 / golden ratio, instead of byte by byte. The shift lets the
+ * high bits reach the low ones. */
 static inline uint64_t hash_u64(uint64_t h, uint64_t value)
 {
-    for (int i = 0; i < 8; i++, value >>= 8)
-        h = hash_byte(h, (unsigned char)(value & 0xff));
-    return h;
+    h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
 }
 
 #endif

@@ -30,9 +30,15 @@ static int64_t saturate(__int128 x)
     return x > most ? most : x < -most ? -most : (int64_t)x;
 }
 
+/* Most products fit into 64 bits, which are divided much faster. */
 static int64_t part_of(int64_t amount, int64_t total)
 {
-    return total > 0 && amount > 0 ? saturate((__int128)amount * SHARE_ONE / total) : 0;
+    int64_t product;
+    if (total <= 0 || amount <= 0)
+        return 0;
+    if (!__builtin_mul_overflow(amount, SHARE_ONE, &product))
+        return product / total;
+    return saturate((__int128)amount * SHARE_ONE / total);
 }
 
 int64_t cluster_part(const struct gang_core *core, const struct need *need)
@@ -163,9 +169,9 @@ static void want_gang(struct gang_core *core, struct queue_share *to, const stru
 }
 
 /* Adds what the queue itself uses and wants, and the sums of the queues below. */
-static void sum_queue(struct gang_core *core, const struct queue *queue, struct queue_share *to)
+static void sum_queue(struct gang_core *core, const struct queue *queue, struct queue_share *to,
+                      struct amounts *needs)
 {
-    struct amounts needs = {0};
     list_for_each (child, &queue->children, struct queue, in_parent) {
         add_all_wanted(core, &to->wanted, &child->share.wanted);
         to->waits |= child->share.waits;
@@ -177,9 +183,8 @@ static void sum_queue(struct gang_core *core, const struct queue *queue, struct 
     list_for_each (gang, &queue->gangs, struct gang, in_queue)
         if (waits(core, gang)) {
             to->waits = true;
-            want_gang(core, to, gang, &needs);
+            want_gang(core, to, gang, needs);
         }
-    amounts_done(core, &needs);
 }
 
 static bool is_summed(const struct gang_core *core, const struct queue *queue)
@@ -190,14 +195,14 @@ static bool is_summed(const struct gang_core *core, const struct queue *queue)
 
 /* Sums from the leaves up, except in branches in which nothing has changed. Statuses show the
  * result. */
-static void sum_wanted(struct gang_core *core, struct queue *queue)
+static void sum_wanted(struct gang_core *core, struct queue *queue, struct amounts *needs)
 {
     struct queue_share *s = &queue->share, sum = {.waits = false};
     if (is_summed(core, queue))
         return;
     list_for_each (child, &queue->children, struct queue, in_parent)
-        sum_wanted(core, child);
-    sum_queue(core, queue, &sum);
+        sum_wanted(core, child, needs);
+    sum_queue(core, queue, &sum, needs);
     if (!amounts_equal(&s->wanted, &sum.wanted))
         queue_touch(core, queue);
     amounts_done(core, &s->wanted);
@@ -436,7 +441,9 @@ static void boost(const struct gang_core *core, struct queue *parent)
 static void update_all(struct gang_core *core)
 {
     struct queue *root = core->queues.root;
-    sum_wanted(core, root);
+    struct amounts needs = {0};
+    sum_wanted(core, root, &needs);
+    amounts_done(core, &needs);
     boost(core, root);
     map_for_each (e, &core->queues.all)
         if (((struct queue *)e->value)->n_children)
@@ -462,10 +469,12 @@ static bool is_right(const struct gang_core *is, const struct queue *queue)
 {
     struct gang_core *core = (void *)(uintptr_t)is; /* temporary sums use resource numbers */
     struct queue_share sum = {.waits = false};
-    sum_queue(core, queue, &sum);
+    struct amounts needs = {0};
+    sum_queue(core, queue, &sum, &needs);
     bool same = sum.waits == queue->share.waits && sum.largest == queue->share.largest &&
                 amounts_equal(&sum.wanted, &queue->share.wanted);
     amounts_done(core, &sum.wanted);
+    amounts_done(core, &needs);
     return same;
 }
 
