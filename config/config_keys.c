@@ -78,7 +78,7 @@ static const struct config_key keys[] = {
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
      "the httpTimeout that kube-scheduler's configuration has for muster's extender, in seconds. "
-     "Both values must agree"},
+     "The two values must be equal"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
      "timeout of an attempt, in seconds, if neither the PodGroup nor its dialect sets one"},
@@ -134,8 +134,9 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "if at least this many refused pods wait, gangs whose quorum is at bind commit in batches "
-     "(0 disables)"},
+     "if at least this many refused pods wait, muster commits gangs in batches once their quorum "
+     "is "
+     "at bind (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest body in MiB of a request on the extender port. With "

@@ -63,7 +63,7 @@ int dialect_koordinator_annotations(const json_t *object, const char *min_name,
         {"annotation gang.scheduling.koordinator.sh/groups", DIALECT_READS,                        \
          "a JSON list of `namespace/name`. These gangs are placed together or not at all"},        \
         {"annotation gang.scheduling.koordinator.sh/match-policy", DIALECT_READS,                  \
-         "how members that are created after the gang was Scheduled are scheduled. "               \
+         "how muster schedules members that are created after the gang was Scheduled. "            \
          "`once-satisfied`: one by one. `waiting-and-running`: they wait while the gang is below " \
          "its minimum. `only-waiting` means the same as `waiting-and-running`"},                   \
         {"annotation pod-group.scheduling.sigs.k8s.io/match-policy", DIALECT_READS,                \
@@ -128,7 +128,7 @@ json_t *find_condition(const json_t *conditions, const char *type);
 char *next_transition(const json_t *conditions);
 /* The message of a condition: why the gang waits and what would help. The caller frees it. */
 char *status_words(const struct gang_status *status);
-/* Sets occupiedBy and scheduleStartTime once the gang has enough members. */
+/* Sets occupiedBy and scheduleStartTime once the gang has left the state Assembling. */
 void draft_occupied(struct status_draft *d, const struct gang_status *status,
                     const struct dialect_view *view);
 

@@ -53,7 +53,7 @@ static const struct dialect_field sigs_fields[] = {
     {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
      "this many pods start together, or none starts. 0 or absent: each pod starts on its own"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
-     "no attempt starts while less than this is free. Keys for quotas (`requests.`, `limits.`, "
+     "muster makes no plan while less than this is free. Keys for quotas (`requests.`, `limits.`, "
      "`count/`) do not count"},
     {"spec.scheduleTimeoutSeconds", DIALECT_READS,
      "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`. Takes "
@@ -67,7 +67,7 @@ static const struct dialect_field sigs_fields[] = {
     {"status.occupiedBy", DIALECT_WRITES,
      "the owners of the pods, as `namespace/name`. Written once"},
     {"status.scheduleStartTime", DIALECT_WRITES,
-     "when the gang first had enough members. Written once"},
+     "when the gang first left the state Assembling. Written once"},
     {"status.conditions", DIALECT_WRITES,
      "the condition `PodGroupScheduled`. Its reason is a [code](reasons.md) or a state"},
     {NULL, 0, NULL},

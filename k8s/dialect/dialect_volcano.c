@@ -229,10 +229,10 @@ static const struct dialect_field volcano_fields[] = {
      "unless tasks or subgroups have minimums"},
     {"spec.minTaskMember", DIALECT_READS | DIALECT_CREATES,
      "a minimum for each task. When Volcano creates the PodGroup of a Volcano Job, Volcano writes "
-     "all replicas into this field. In such a PodGroup muster uses the field only if the sum is at "
-     "most `spec.minMember`"},
+     "all replicas into this field. In such a PodGroup muster uses the field only if its values "
+     "add up to at most `spec.minMember`"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
-     "no attempt starts while less than this is free. Keys for quotas (`requests.`, `limits.`, "
+     "muster makes no plan while less than this is free. Keys for quotas (`requests.`, `limits.`, "
      "`count/`) do not count"},
     {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
      "the name of a PriorityClass, which replaces the priority of the pods. If the PriorityClass "

@@ -17,7 +17,8 @@ static const struct {
     {&dialect_xk8s, "scheduler-plugins (`x-k8s`)", ""},
     {&dialect_sigs, "ACS, Koordinator and older scheduler-plugins (`sigs`)",
      "The annotations are on the PodGroup. All members must have the same value of the label\n"
-     "`alibabacloud.com/compute-class`; else the reason is `MembersDiffer`. A member without the "
+     "`alibabacloud.com/compute-class`; otherwise the gang waits with the reason `MembersDiffer`. "
+     "A member without the "
      "label differs from a member\nwith the label.\n\n"},
     {&dialect_koordinator, "Pods that declare their gang",
      "These labels and annotations are on the pods, without a PodGroup object. If pods differ, the "

@@ -34,7 +34,7 @@ void page_workload_kinds(const char *root)
                "muster knows.",
                "the table in `workload/kinds.c`");
     printf("muster creates PodGroups for the pods of these kinds, and of kinds that the setting "
-           "`workloads` adds. A kind that\nis in neither list gets a PodGroup with the minimum 1. "
+           "`workloads` adds. A\nworkload of any other kind gets a PodGroup with the minimum 1. "
            "[Workloads](../workloads.md) describes the rules.\n\n"
            "| column | meaning |\n|---|---|\n"
            "| minimum | how many pods start together under KAI's rules, if no annotation changes "
