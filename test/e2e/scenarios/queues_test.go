@@ -263,7 +263,7 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 			labelled("kai.scheduler/preemptibility", preemptibility)))
 		return testbed.Named("ml", name)
 	}
-	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, and gangs that are not "+
+	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, and gangs and pods that are not "+
 		"preemptible use 4 of the 5 gpu that queue top above queue right deserves")
 	runs(t, c, single("yields", "preemptible"), 1)
 	minimumRuntimes(t, c, m)
