@@ -77,7 +77,7 @@ static const struct config_key keys[] = {
      "was created (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
-     "the httpTimeout that kube-scheduler's configuration has for muster's extender, in seconds. "
+     "httpTimeout of the muster extender in kube-scheduler's configuration, in seconds. "
      "The two values must be equal"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
@@ -102,18 +102,19 @@ static const struct config_key keys[] = {
      0, SEC(2592000), NULL,
      "time in seconds that a gang waits before muster sets capacity aside for it (0 disables)"},
     {ABOUT_ORDER, "strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
-     "true: no gang starts ahead of the first waiting gang, and of ordinary pods only those of "
-     "higher "
-     "priority"},
+     "true: no gang starts ahead of the first waiting gang, and an ordinary pod does so only if "
+     "its priority is higher"},
     {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
      AT(trust_group_priority), "false", 0, 0, NULL,
-     "true: a PodGroup's priority counts between namespaces too, even if it is higher than the "
-     "priority of its pods"},
+     "true: muster also uses a PodGroup's priority to compare gangs of different namespaces, even "
+     "if "
+     "it is higher than the priority of its pods"},
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
      "what to do if the API server refuses a Binding of a commit: complete (place the refused "
      "members again, "
-     "before other gangs) or evict (evict the members that the commit has bound)"},
+     "before other gangs) or evict (evict the members that the commit has bound and that have a "
+     "controller)"},
     {ABOUT_HOLDS, "belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
      below_minimums,
      "how to schedule replacements for lost members: leave (one by one) or requeue (together, when "
@@ -134,7 +135,8 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "if at least this many refused pods wait, muster commits gangs in batches once their quorum "
+     "if at least this many pods that filter refused wait, muster commits gangs in batches once "
+     "their quorum "
      "is "
      "at bind (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,

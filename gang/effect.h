@@ -142,7 +142,7 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "kube-scheduler does not call filter for the member, or the reason of its gang has "         \
-      "changed since kube-scheduler last called filter for it")                                    \
+      "changed since kube-scheduler last called filter for the member")                            \
     X(MISMATCH, "PredicateMismatch", true, "Pod",                                                  \
       "with `expressLane: true`, the predicate parity check confirms the first difference in a "   \
       "namespace")

@@ -188,7 +188,8 @@ static int declared_decode(const json_t *pod, struct gang_group_facts *facts, st
 
 static const struct dialect_field declared_fields[] = {
     {"label pod-group.scheduling.sigs.k8s.io/min-available", DIALECT_READS,
-     "this many pods start together, or none starts. Takes precedence over the annotation"},
+     "this many pods start together, or none starts. Takes precedence over the annotation "
+     "`gang.scheduling.koordinator.sh/min-available`"},
     {"annotation gang.scheduling.koordinator.sh/min-available", DIALECT_READS,
      "this many pods start together, or none starts"},
     KOORDINATOR_FIELDS,

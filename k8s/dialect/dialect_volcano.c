@@ -232,8 +232,8 @@ static const struct dialect_field volcano_fields[] = {
      "all replicas into this field. In such a PodGroup muster uses the field only if its values "
      "add up to at most `spec.minMember`"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
-     "muster makes no plan while less than this is free. Keys for quotas (`requests.`, `limits.`, "
-     "`count/`) do not count"},
+     "muster makes no plan while less than this is free. It ignores keys for quotas (`requests.`, "
+     "`limits.`, `count/`)"},
     {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
      "the name of a PriorityClass, which replaces the priority of the pods. If the PriorityClass "
      "does not exist, the priority of the pods counts"},
@@ -247,7 +247,7 @@ static const struct dialect_field volcano_fields[] = {
     {"spec.networkTopology", 0, ""},
     {"spec.subGroupPolicy[].networkTopology", 0, ""},
     {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
-    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.running", DIALECT_WRITES, "members that are running"},
     {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
     {"status.failed", DIALECT_WRITES, "pods that have failed"},
     {"status.conditions", DIALECT_WRITES,

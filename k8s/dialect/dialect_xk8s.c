@@ -49,12 +49,12 @@ static const struct dialect_field xk8s_fields[] = {
     {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
      "this many pods start together, or none starts. 0 or absent: each pod starts on its own"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
-     "muster makes no plan while less than this is free. Keys for quotas (`requests.`, `limits.`, "
-     "`count/`) do not count"},
+     "muster makes no plan while less than this is free. It ignores keys for quotas (`requests.`, "
+     "`limits.`, `count/`)"},
     {"spec.scheduleTimeoutSeconds", DIALECT_READS,
      "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`"},
     {"status.phase", DIALECT_WRITES, "see [Phases](#phases)"},
-    {"status.running", DIALECT_WRITES, "members that run"},
+    {"status.running", DIALECT_WRITES, "members that are running"},
     {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
     {"status.failed", DIALECT_WRITES, "pods that have failed"},
     {"status.occupiedBy", DIALECT_WRITES,

@@ -61,7 +61,7 @@ struct write_request_about {
 #define WRITER_EVENTS(X)                                                                           \
     X(PODGROUP_NOT_CREATED, "PodGroupNotCreated",                                                  \
       "first owner of the pod, or the pod if it has no owner",                                     \
-      "for 30 s, muster was unable to create a PodGroup or to link the pod to it")                 \
+      "muster has been unable for 30 s to create a PodGroup or to link the pod to it")             \
     X(QUEUE_INVALID, "InvalidQueue", "Volcano Queue, ElasticQuota",                                \
       "the queue has an error, or a different error than before; the message is the error")
 

@@ -105,10 +105,10 @@ static const struct phase_case {
     {"Committing", GANG_COMMITTING, 0, 0, false},
     {"Recovering", GANG_RECOVERING, 0, 0, false},
     {"Scheduled", GANG_SCHEDULED, 0, 0, false},
-    {"Scheduled, and enough members run for the minimum", GANG_SCHEDULED, 8, 0, false},
+    {"Scheduled, and enough members are running to meet the minimum", GANG_SCHEDULED, 8, 0, false},
     {"BackedOff after a timeout", GANG_BACKED_OFF, 0, 0, true},
     {"BackedOff for another reason", GANG_BACKED_OFF, 0, 0, false},
-    {"Done, and enough members have succeeded for the minimum", GANG_DONE, 0, 8, false},
+    {"Done, and enough members have succeeded to meet the minimum", GANG_DONE, 0, 8, false},
     {"Done, and fewer members have succeeded", GANG_DONE, 0, 3, false},
 };
 

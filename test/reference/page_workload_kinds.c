@@ -17,7 +17,7 @@ static void print_minimum(const struct workload_kind *k)
     else if (k->instead)
         page_cell("that of its %s", k->instead);
     else if (k->per_pod)
-        page_cell("1, in a PodGroup for each pod");
+        page_cell("1; each pod has its own PodGroup");
     else if (k->all)
         page_cell("1 by default; [all pods](../workloads.md#all-or-none) on request");
     else if (k->size)
@@ -33,17 +33,20 @@ void page_workload_kinds(const char *root)
                "This page is for users whose workloads have no PodGroup. It lists the kinds that "
                "muster knows.",
                "the table in `workload/kinds.c`");
-    printf("muster creates PodGroups for the pods of these kinds, and of kinds that the setting "
-           "`workloads` adds. A\nworkload of any other kind gets a PodGroup with the minimum 1. "
-           "[Workloads](../workloads.md) describes the rules.\n\n"
-           "| column | meaning |\n|---|---|\n"
-           "| minimum | how many pods start together under KAI's rules, if no annotation changes "
-           "it |\n"
-           "| gang | yes: its pods start together. For a pod whose `schedulerName` is not in "
-           "`podGroupSchedulers`, muster reads only owners of kinds with yes in this column, and "
-           "of kinds that `workloads` adds |\n"
-           "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
-           "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
+    printf(
+        "muster creates PodGroups for the pods of these kinds, and of kinds that the setting "
+        "`workloads` adds. A\nworkload of any other kind gets a PodGroup with the minimum 1. "
+        "[Workloads](../workloads.md) describes the rules.\n\n"
+        "| column | meaning |\n|---|---|\n"
+        "| minimum | the number of pods that start together under KAI's rules, unless an "
+        "annotation "
+        "changes it |\n"
+        "| gang | yes: its pods start together. If the `schedulerName` of a pod is not in "
+        "`podGroupSchedulers`, and the pod has no annotation of its own, muster reads an owner of "
+        "the pod only if the kind of the owner has yes in this column or is added by `workloads` "
+        "|\n"
+        "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
+        "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;
     for (size_t i = 0; (k = workload_kind_at(i)); i++) {
         print_api(k);
