@@ -73,12 +73,12 @@ static const struct config_key keys[] = {
      "httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long to reserve room for pods that are not created yet, in seconds since the newest pod "
-     "was created (0 disables)"},
+     "how long to reserve room for pods that are not created yet, in seconds since the newest "
+     "pod was created (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
-     "httpTimeout of the muster extender in kube-scheduler's configuration, in seconds. "
-     "The two values must be equal"},
+     "httpTimeout of the muster extender in kube-scheduler's configuration, in seconds. The two "
+     "values must be equal"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
      "timeout of an attempt, in seconds, if neither the PodGroup nor its dialect sets one"},
@@ -96,8 +96,8 @@ static const struct config_key keys[] = {
      "stays the same. The first updates may come sooner"},
     {ABOUT_LIMITS, "requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION,
      AT(request_timeout), "10", MSEC(100), SEC(3600), NULL,
-     "time limit in seconds for each part of a request: sending the headers, sending the body, and "
-     "reading the reply"},
+     "time limit in seconds for each part of a request: sending the headers, sending the body, "
+     "and reading the reply"},
     {ABOUT_ORDER, "starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300",
      0, SEC(2592000), NULL,
      "time in seconds that a gang waits before muster sets capacity aside for it (0 disables)"},
@@ -106,27 +106,24 @@ static const struct config_key keys[] = {
      "its priority is higher"},
     {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
      AT(trust_group_priority), "false", 0, 0, NULL,
-     "true: muster also uses a PodGroup's priority to compare gangs of different namespaces, even "
-     "if "
-     "it is higher than the priority of its pods"},
+     "true: muster also uses a PodGroup's priority to compare gangs of different namespaces, "
+     "even if it is higher than the priority of its pods"},
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
      "what to do if the API server refuses a Binding of a commit: complete (place the refused "
-     "members again, "
-     "before other gangs) or evict (evict the members that the commit has bound and that have a "
-     "controller)"},
+     "members again, before other gangs) or evict (evict the members that the commit has bound "
+     "and that have a controller)"},
     {ABOUT_HOLDS, "belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
      below_minimums,
-     "how to schedule replacements for lost members: leave (one by one) or requeue (together, when "
-     "enough members exist for the minimum)"},
+     "how to schedule replacements for lost members: leave (one by one) or requeue (together, "
+     "when enough members exist for the minimum)"},
     {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
-     "when to nominate members to their planned nodes: auto (if it saves time), always, or never. "
-     "Even with never, muster nominates members that could not reach their node otherwise"},
+     "when to nominate members to their planned nodes: auto (if it saves time), always, or "
+     "never. Even with never, muster nominates members that could not reach their node otherwise"},
     {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
      NULL,
      "true: commit a gang as soon as kube-scheduler calls bind for its first member, if muster "
-     "knows all "
-     "rules that apply to the gang. Requires kubeSchedulerConfig"},
+     "knows all rules that apply to the gang. Requires kubeSchedulerConfig"},
     {ABOUT_SCHEDULER, "kubeSchedulerConfig", "kube-scheduler-config", CONFIG_TEXT,
      AT(kube_scheduler_config), NULL, 0, 0, NULL,
      "path of the KubeSchedulerConfiguration file that kube-scheduler uses. If not set, muster "
@@ -136,35 +133,31 @@ static const struct config_key keys[] = {
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
      "if at least this many pods that filter refused wait, muster commits gangs in batches once "
-     "their quorum "
-     "is "
-     "at bind (0 disables)"},
+     "their quorum is at bind (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
-     "largest body in MiB of a request on the extender port. With "
-     "nodeCacheCapable: false, 5,000 nodes can take 70 MiB"},
+     "largest body in MiB of a request on the extender port. With nodeCacheCapable: false, "
+     "5,000 nodes can take 70 MiB"},
     {ABOUT_LIMITS, "connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit),
      "16384", 128, 1000000, NULL,
      "largest number of connections on the extender port, including those of held bind calls"},
     {ABOUT_SCHEDULER, "schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names),
      NULL, 0, 0, NULL,
-     "muster schedules only pods with one of these schedulerNames. If empty, muster schedules all "
-     "pods"},
+     "muster schedules only pods with one of these schedulerNames. If empty, muster schedules "
+     "all pods"},
     {ABOUT_GATES, "gates.enabled", "gates-enabled", CONFIG_BOOL, AT(gates), "false", 0, 0, NULL,
      "true: pods keep the scheduling gate muster.dev/plan until their gang has a plan. false: "
-     "muster "
-     "removes this gate from all pods"},
+     "muster removes this gate from all pods"},
     {ABOUT_GATES, "gates.showToAutoscaler", "gates-show-to-autoscaler", CONFIG_BOOL, AT(gates_show),
      "false", 0, 0, NULL,
-     "true: muster also removes the gate from gangs that lack room, so that a cluster autoscaler "
-     "sees their pods"},
+     "true: muster also removes the gate from gangs that lack room, so that a cluster "
+     "autoscaler sees their pods"},
     {ABOUT_PODGROUPS, "createPodGroups", "create-pod-groups", CONFIG_BOOL, AT(create_pod_groups),
      "true", 0, 0, NULL, "true: muster creates PodGroups for pods that have none"},
     {ABOUT_PODGROUPS, "podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS,
      AT(pod_group_schedulers), "kai-scheduler,volcano,muster", 0, 0, NULL,
      "muster creates PodGroups for pods with one of these schedulerNames. Other pods get a "
-     "PodGroup "
-     "only if an annotation asks for it"},
+     "PodGroup only if an annotation asks for it"},
     {ABOUT_PODGROUPS, "podGroupNamespaces", "pod-group-namespaces", CONFIG_NAMESPACES,
      AT(pod_group_namespaces), NULL, 0, 0, NULL,
      "namespaces in which muster creates PodGroups. If empty, all namespaces"},
@@ -177,12 +170,12 @@ static const struct config_key keys[] = {
      "x-k8s or sigs"},
     {ABOUT_QUEUES, "queueNamespaces", "queue-namespaces", CONFIG_GRANTS, AT(queue_namespaces), NULL,
      0, 0, NULL,
-     "which namespaces may use which queues, as QUEUE:NAMESPACE or QUEUE:*. A queue that the list "
-     "does not name is open to all namespaces"},
+     "which namespaces may use which queues, as QUEUE:NAMESPACE or QUEUE:*. A queue that the "
+     "list does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life of a queue's past use and of its credit, in seconds. muster uses credit to order "
-     "queues whose gangs are larger than the queue's share"},
+     "half-life of a queue's past use and of its credit, in seconds. muster uses credit to "
+     "order queues whose gangs are larger than the queue's share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
      "how much past use changes a queue's weight, in percent (0 disables time-based fair share)"},
