@@ -38,7 +38,6 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
 {
     struct slot *slot = slot_add_uncounted(core, gang, unit, signature, node);
     queue_count_slot(core, slot);
-    queue_want_changed(core, gang->queue);
     return slot;
 }
 
@@ -119,8 +118,6 @@ void slot_free(struct gang_core *core, struct slot *slot)
     node_joined(core, node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
-    if (!core->marks.paused)
-        queue_want_changed(core, slot->gang->queue);
     if (slot->pod) {
         MUST(slot->pod->slot == slot && !slot->pod->held); /* a held call needs its slot */
         slot->pod->slot = NULL;
