@@ -132,18 +132,21 @@ static int check_kept(const struct queue *queue, struct err *err)
     return 0;
 }
 
+static bool is_right(const struct recount *all, size_t n, const struct queue *queue,
+                     struct err *err)
+{
+    return check_sums(all, n, queue, err) == 0 && check_gangs(queue, err) == 0 &&
+           check_kept(queue, err) == 0;
+}
+
 int queue_usage_check(const struct gang_core *core, struct err *err)
 {
     size_t n;
     cleanup_free struct recount *all = recount_all(core, &n);
-    const struct queue *const tops[] = {core->queues.root, core->queues.none};
-    int rc = 0;
-    for (size_t i = 0; i < 2 && !rc; i++)
-        rc = check_sums(all, n, tops[i], err) || check_gangs(tops[i], err) ||
-             check_kept(tops[i], err);
+    if (!is_right(all, n, core->queues.root, err) || !is_right(all, n, core->queues.none, err))
+        return -1;
     map_for_each (e, &core->queues.all)
-        if (!rc)
-            rc = check_sums(all, n, e->value, err) || check_gangs(e->value, err) ||
-                 check_kept(e->value, err);
-    return rc ? -1 : 0;
+        if (!is_right(all, n, e->value, err))
+            return -1;
+    return 0;
 }

@@ -30,7 +30,7 @@ static uint64_t earmark_digest(const struct gang_core *core)
         for (size_t i = 0; i < node->earmarked.n; i++)
             h = hash_u64(hash_u64(h, node->earmarked.items[i].resource),
                          (uint64_t)node->earmarked.items[i].amount);
-        sum += hash_u64(h, h >> 32); /* a plain FNV hash could miss a swap of two nodes */
+        sum += hash_u64(h, h >> 32); /* a swap of two nodes changes the sum */
     }
     return sum;
 }

@@ -30,15 +30,9 @@ static int64_t saturate(__int128 x)
     return x > most ? most : x < -most ? -most : (int64_t)x;
 }
 
-/* Most products fit into 64 bits, which are divided much faster. */
 static int64_t part_of(int64_t amount, int64_t total)
 {
-    int64_t product;
-    if (total <= 0 || amount <= 0)
-        return 0;
-    if (!__builtin_mul_overflow(amount, SHARE_ONE, &product))
-        return product / total;
-    return saturate((__int128)amount * SHARE_ONE / total);
+    return total > 0 && amount > 0 ? share_scaled(amount, SHARE_ONE, total) : 0;
 }
 
 int64_t cluster_part(const struct gang_core *core, const struct need *need)
@@ -463,34 +457,6 @@ static void update_later(struct gang_core *core)
         timer_set(core, &core->due.shares, core->shared_at + UPDATE_EVERY);
 }
 
-/* ---- the invariants ---- */
-
-static bool is_right(const struct gang_core *is, const struct queue *queue)
-{
-    struct gang_core *core = (void *)(uintptr_t)is; /* temporary sums use resource numbers */
-    struct queue_share sum = {.waits = false};
-    struct amounts needs = {0};
-    sum_queue(core, queue, &sum, &needs);
-    bool same = sum.waits == queue->share.waits && sum.largest == queue->share.largest &&
-                amounts_equal(&sum.wanted, &queue->share.wanted);
-    amounts_done(core, &sum.wanted);
-    amounts_done(core, &needs);
-    return same;
-}
-
-int shares_check(const struct gang_core *core, struct err *err)
-{
-    map_for_each (e, &core->queues.all) {
-        const struct queue *queue = e->value;
-        if (core->queues.root && is_summed(core, queue) && !is_right(core, queue))
-            return err_set(err, ERR_INTERNAL, "queue %s: what its gangs want is outdated",
-                           queue->key);
-    }
-    return 0;
-}
-
-/* ---- updates ---- */
-
 void shares_pass_time(struct gang_core *core)
 {
     usec_t dt = core->now - core->credited_at;
@@ -522,4 +488,32 @@ void shares_update(struct gang_core *core)
         room_grew(core); /* for gangs that come before it in the new order */
     if (root->share.waits)
         timer_set(core, &core->due.shares, core->now + UPDATE_EVERY);
+}
+
+/* ---- the invariants ---- */
+
+static bool is_right(const struct gang_core *is, const struct queue *queue)
+{
+    struct gang_core *core = (void *)(uintptr_t)is; /* temporary sums use resource numbers */
+    struct queue_share sum = {.waits = false};
+    struct amounts needs = {0};
+    sum_queue(core, queue, &sum, &needs);
+    bool same = sum.waits == queue->share.waits && sum.largest == queue->share.largest &&
+                amounts_equal(&sum.wanted, &queue->share.wanted);
+    amounts_done(core, &sum.wanted);
+    amounts_done(core, &needs);
+    return same;
+}
+
+int shares_check(const struct gang_core *core, struct err *err)
+{
+    if (!core->queues.root)
+        return 0;
+    map_for_each (e, &core->queues.all) {
+        const struct queue *queue = e->value;
+        if (is_summed(core, queue) && !is_right(core, queue))
+            return err_set(err, ERR_INTERNAL, "queue %s: what its gangs want is outdated",
+                           queue->key);
+    }
+    return 0;
 }

@@ -36,6 +36,17 @@ void shares_pass_time(struct gang_core *core);
 void shares_update(struct gang_core *core);
 /* Whether the cached sums of what waiting gangs need are right. */
 int shares_check(const struct gang_core *core, struct err *err);
+/* a * b / c for c > 0, at most INT64_MAX / 2. Most products fit into 64 bits, which are divided
+ * much faster than 128. */
+static inline int64_t share_scaled(int64_t a, int64_t b, int64_t c)
+{
+    const int64_t most = INT64_MAX / 2;
+    int64_t product;
+    if (!__builtin_mul_overflow(a, b, &product))
+        return product / c < most ? product / c : most;
+    __int128 scaled = (__int128)a * b / c;
+    return scaled < most ? (int64_t)scaled : most;
+}
 /* The amount as a part of what the cluster has, in units of SHARE_ONE; 0 if the resource is not
  * cpu, memory or a device. */
 int64_t cluster_part(const struct gang_core *core, const struct need *need);

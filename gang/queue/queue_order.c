@@ -34,11 +34,8 @@ static bool is_under(const struct queue *queue)
 
 static int64_t by_weight(int64_t part, int64_t weight)
 {
-    int64_t product;
-    if (weight > 0 && !__builtin_mul_overflow(part, 1000000, &product))
-        return product / weight < SHARE_MOST ? product / weight : SHARE_MOST;
-    __int128 share = weight > 0 ? (__int128)part * 1000000 / weight : part;
-    int64_t most = share > SHARE_MOST ? SHARE_MOST : (int64_t)share;
+    int64_t share = weight > 0 ? share_scaled(part, 1000000, weight) : part;
+    int64_t most = share > SHARE_MOST ? SHARE_MOST : share;
     return weight > 0 ? most : SHARE_MOST + most;
 }
 
