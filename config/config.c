@@ -36,14 +36,14 @@ static void check_combinations(struct config_loading *l)
     const struct config *c = l->config;
     if (c->hold > c->http_timeout - HOLD_MARGIN)
         config_mistake(l, where_of_two(l, AT(hold), AT(http_timeout)),
-                       "holdSeconds: %g is too long for httpTimeoutSeconds %g: write at most "
-                       "%g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
+                       "holdSeconds: %g is too long for httpTimeoutSeconds %g: lower it to at "
+                       "most %g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
                        (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
                        (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
     if (c->express_lane && !c->kube_scheduler_config)
         config_mistake(l, where_of(l, AT(express_lane)),
-                       "expressLane: muster must know kube-scheduler's rules: set "
-                       "kubeSchedulerConfig to the path of its configuration file");
+                       "expressLane: muster must know kube-scheduler's configuration: set "
+                       "kubeSchedulerConfig to the path of the file");
     if (c->backoff > c->max_backoff)
         config_mistake(
             l, where_of_two(l, AT(backoff), AT(max_backoff)),
@@ -53,12 +53,12 @@ static void check_combinations(struct config_loading *l)
     if (c->max_holds > c->connection_limit - HOLD_HEADROOM)
         config_mistake(l, where_of_two(l, AT(max_holds), AT(connection_limit)),
                        "maxHolds: %" PRId64
-                       " leaves too few connections for filter calls: write at most "
-                       "connectionLimit - %d = %" PRId64 ", or raise connectionLimit",
+                       " leaves too few connections for filter calls: lower it to at "
+                       "most connectionLimit - %d = %" PRId64 ", or raise connectionLimit",
                        c->max_holds, HOLD_HEADROOM, c->connection_limit - HOLD_HEADROOM);
     if (str_eq(c->listen, c->ops_listen) && !str_eq(strrchr(c->listen, ':'), ":0"))
         config_mistake(l, where_of_two(l, AT(ops_listen), AT(listen)),
-                       "opsListen: %s is also the address of listen: write another port",
+                       "opsListen: %s is also the address of listen: choose another port",
                        c->ops_listen);
     const struct config_list *in = &c->pod_group_namespaces,
                              *except = &c->pod_group_excluded_namespaces;
@@ -68,8 +68,7 @@ static void check_combinations(struct config_loading *l)
                 config_mistake(
                     l, where_of_two(l, AT(pod_group_namespaces), AT(pod_group_excluded_namespaces)),
                     "podGroupNamespaces: %s is also in podGroupExcludedNamespaces: remove it from "
-                    "one "
-                    "of the two",
+                    "one of the two",
                     in->items[i]);
 }
 
@@ -86,15 +85,14 @@ void config_remarks(const struct config *c, struct buf *out)
                                                  "forever while smaller gangs and pods pass it"},
         {c->on_failed_commit == CONFIG_EVICT,
          "onFailedCommit: evict: muster evicts members that have a controller, and needs the right "
-         "to "
-         "create pods/eviction. A Job counts each eviction as a failure (backoffLimit)"},
+         "to create pods/eviction. A Job counts each eviction as a failure (backoffLimit)"},
         {c->gates_show && !c->gates, "gates.showToAutoscaler: has no effect without gates.enabled"},
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: replacements for lost members wait until enough members exist for "
          "the minimum of the gang"},
-        {c->express_lane, "expressLane: members that muster binds without a bind call get no "
-                          "Scheduled event. They may take the room that filter has just offered to "
-                          "another pod; kube-scheduler then tries that pod again"},
+        {c->express_lane, "expressLane: members that kube-scheduler does not bind get no Scheduled "
+                          "event. They may take room that muster has just offered to another pod; "
+                          "kube-scheduler then tries that pod again"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)

@@ -69,45 +69,43 @@ static const struct config_key keys[] = {
      "format of the log: text or json"},
     {ABOUT_HOLDS, "holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100),
      SEC(3600), NULL,
-     "longest time in seconds to hold a bind call. Must be at least 5 s shorter than "
-     "httpTimeoutSeconds"},
+     "longest time to hold a bind call. Must be at least 5 s shorter than httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long to reserve room for pods that are not created yet, in seconds since the newest "
-     "pod was created (0 disables)"},
+     "how long to reserve room for pods that are not created yet, counted from the creation of the "
+     "newest pod (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
-     "httpTimeout of the muster extender in kube-scheduler's configuration, in seconds. The two "
-     "values must be equal"},
+     "httpTimeout of the muster extender in kube-scheduler's configuration. The two values must be "
+     "equal"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
-     "timeout of an attempt, in seconds, if neither the PodGroup nor its dialect sets one"},
+     "timeout of an attempt, if neither the PodGroup nor its dialect sets one"},
     {ABOUT_ATTEMPTS, "maxScheduleTimeoutSeconds", "max-schedule-timeout-seconds", CONFIG_DURATION,
      AT(max_schedule_timeout), "3600", SEC(1), SEC(604800), NULL,
-     "longest timeout in seconds that a PodGroup may set for an attempt"},
+     "longest timeout that a PodGroup may set for an attempt"},
     {ABOUT_ATTEMPTS, "backoffSeconds", "backoff-seconds", CONFIG_DURATION, AT(backoff), "5",
      MSEC(100), SEC(86400), NULL,
-     "pause in seconds after the first failed attempt of a gang. Each further failure doubles it"},
+     "pause after the first failed attempt of a gang. Each further failure doubles it"},
     {ABOUT_ATTEMPTS, "maxBackoffSeconds", "max-backoff-seconds", CONFIG_DURATION, AT(max_backoff),
-     "300", MSEC(100), SEC(86400), NULL, "longest pause in seconds after a failed attempt"},
+     "300", MSEC(100), SEC(86400), NULL, "longest pause after a failed attempt"},
     {ABOUT_LOG, "reasonRefreshSeconds", "reason-refresh-seconds", CONFIG_DURATION,
      AT(reason_refresh), "30", MSEC(100), SEC(86400), NULL,
-     "shortest time in seconds between updates of the message on waiting pods, while the reason "
-     "stays the same. The first updates may come sooner"},
+     "shortest time between updates of the message on waiting pods, while the reason stays the "
+     "same. The first updates may come sooner"},
     {ABOUT_LIMITS, "requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION,
      AT(request_timeout), "10", MSEC(100), SEC(3600), NULL,
-     "time limit in seconds for each part of a request: sending the headers, sending the body, "
-     "and reading the reply"},
+     "time limit for each part of a request: sending the headers, sending the body, and reading "
+     "the reply"},
     {ABOUT_ORDER, "starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300",
      0, SEC(2592000), NULL,
-     "time in seconds that a gang waits before muster sets capacity aside for it (0 disables)"},
+     "time that a gang waits before muster sets capacity aside for it (0 disables)"},
     {ABOUT_ORDER, "strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
-     "true: no gang starts ahead of the first waiting gang, and an ordinary pod does so only if "
-     "its priority is higher"},
+     "true: only an ordinary pod of a higher priority may start ahead of the first waiting gang"},
     {ABOUT_ORDER, "trustPodGroupPriority", "trust-pod-group-priority", CONFIG_BOOL,
      AT(trust_group_priority), "false", 0, 0, NULL,
-     "true: muster also uses a PodGroup's priority to compare gangs of different namespaces, "
-     "even if it is higher than the priority of its pods"},
+     "true: when muster compares gangs of different namespaces, it uses a PodGroup's priority even "
+     "if that is higher than the priority of its pods"},
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
      "what to do if the API server refuses a Binding of a commit: complete (place the refused "
@@ -136,8 +134,8 @@ static const struct config_key keys[] = {
      "their quorum is at bind (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
-     "largest body in MiB of a request on the extender port. With nodeCacheCapable: false, "
-     "5,000 nodes can take 70 MiB"},
+     "largest request body on the extender port, in MiB. With nodeCacheCapable: false, 5,000 nodes "
+     "can take 70 MiB"},
     {ABOUT_LIMITS, "connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit),
      "16384", 128, 1000000, NULL,
      "largest number of connections on the extender port, including those of held bind calls"},
@@ -174,11 +172,11 @@ static const struct config_key keys[] = {
      "list does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life of a queue's past use and of its credit, in seconds. muster uses credit to "
-     "order queues whose gangs are larger than the queue's share"},
+     "half-life of a queue's past use and of its credit. muster uses credit to order queues "
+     "whose gangs are larger than the queue's share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
-     "how much past use changes a queue's weight, in percent (0 disables time-based fair share)"},
+     "effect of past use on a queue's weight, in percent (0 disables time-based fair share)"},
     {ABOUT_QUEUES, "maxMetricsQueues", "max-metrics-queues", CONFIG_COUNT, AT(max_metrics_queues),
      "200", 0, 1000, NULL,
      "largest number of queues that have metrics of their own (0 disables these metrics)"},

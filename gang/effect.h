@@ -141,11 +141,11 @@ const char *gang_reason_name(enum gang_reason_code code);
       "muster undoes a failed commit (`onFailedCommit: evict`)")                                   \
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
-      "kube-scheduler does not call filter for the member, or the reason of its gang has "         \
-      "changed since kube-scheduler last called filter for the member")                            \
+      "kube-scheduler has not called filter for the member since the gang's reason for waiting "   \
+      "changed")                                                                                   \
     X(MISMATCH, "PredicateMismatch", true, "Pod",                                                  \
-      "with `expressLane: true`, the predicate parity check confirms the first difference in a "   \
-      "namespace")
+      "with `expressLane: true`: muster and kube-scheduler disagree whether a node is feasible "   \
+      "for the pod. Only the first difference in a namespace is reported")
 
 enum gang_kube_event {
 #define X(id, reason, warning, kind, when) KUBE_EVENT_##id,

@@ -5,12 +5,12 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/podgroup/quorum.h"
 
-/* "queue training", or "queue research above queue training" */
+/* "queue training", or "queue research (above queue training)" */
 static void put_queue(struct buf *b, const struct queue *leaf, const struct queue *queue)
 {
     buf_printf(b, "queue %s", queue->ref.name);
     if (queue != leaf)
-        buf_printf(b, " above queue %s", leaf->ref.name);
+        buf_printf(b, " (above queue %s)", leaf->ref.name);
 }
 
 /* `of`: " of " or " of the ". */
@@ -29,17 +29,19 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
     const char *resource = core->resources.names[s->resource];
     if (s->code == REASON_QUEUE_RESERVED) {
         put_used(b, resource, s->used, " of the ", s->limit);
-        buf_printf(b, " %s that ", resource);
+        buf_printf(b, " %s open to ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " may use are in use; the rest of the capacity is reserved for other queues");
+        buf_puts(b, " are in use; all others are reserved for other queues");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {
-        buf_puts(b, "gangs and pods that are not preemptible use ");
-        put_used(b, resource, s->used, " of the ", s->limit);
+        buf_puts(b, "non-preemptible gangs and pods are limited to the ");
+        quantity_format(b, resource, s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " deserves");
+        buf_puts(b, " deserves, and use ");
+        quantity_format(b, resource, s->used);
+        buf_puts(b, " of them");
         return;
     }
     put_queue(b, leaf, s->queue);
@@ -57,7 +59,7 @@ char *reason_queue_short(const struct gang_core *core, const struct gang *gang,
     buf_printf(&b, "gang %s/%s: %d member%s needed (", gang->head->ref.ns, gang->head->ref.name,
                needed, needed == 1 ? "" : "s");
     quantity_format(&b, resource, s->need);
-    buf_printf(&b, " %s), and ", resource);
+    buf_printf(&b, " %s), but ", resource);
     put_limit(&b, core, gang->queue, s);
     return buf_steal(&b);
 }
@@ -99,7 +101,7 @@ char *reason_queue(const struct gang *gang, enum gang_reason_code code)
 /* Without the other gang's name: each placed gang would change the text of all that wait. */
 char *reason_queue_behind(const struct gang *gang)
 {
-    return xasprintf("gang %s/%s: waits for the gangs before it in queue %s, which is first in, "
+    return xasprintf("gang %s/%s: waits for the gangs ahead of it in queue %s, which is first in, "
                      "first out",
                      gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name);
 }
@@ -117,7 +119,7 @@ char *reason_queue_pod(const struct gang_core *core, const struct pod *pod,
     }
     const char *resource = core->resources.names[s->resource];
     quantity_format(&b, resource, s->need);
-    buf_printf(&b, " %s needed, and ", resource);
+    buf_printf(&b, " %s needed, but ", resource);
     put_limit(&b, core, queue, s);
     return buf_steal(&b);
 }

@@ -59,7 +59,7 @@ int dialect_koordinator_annotations(const json_t *object, const char *min_name,
     {"annotation gang.scheduling.koordinator.sh/total-number", DIALECT_READS,                      \
      "the number of pods of the gang. Must not be below the minimum"},                             \
         {"annotation gang.scheduling.koordinator.sh/waiting-time", DIALECT_READS,                  \
-         "the longest time for an attempt, such as `600s`"},                                       \
+         "the longest time for an attempt, such as `600s`, at most `maxScheduleTimeoutSeconds`"},  \
         {"annotation gang.scheduling.koordinator.sh/groups", DIALECT_READS,                        \
          "a JSON list of `namespace/name`. These gangs are placed together or not at all"},        \
         {"annotation gang.scheduling.koordinator.sh/match-policy", DIALECT_READS,                  \
@@ -67,11 +67,10 @@ int dialect_koordinator_annotations(const json_t *object, const char *min_name,
          "`once-satisfied`: one by one. `waiting-and-running`: they wait while the gang is below " \
          "its minimum. `only-waiting` means the same as `waiting-and-running`"},                   \
         {"annotation pod-group.scheduling.sigs.k8s.io/match-policy", DIALECT_READS,                \
-         "the same as the annotation above. If both are set, the annotation above counts"},        \
+         "the same as the annotation above. If both are set, muster uses the annotation above"},   \
     {                                                                                              \
         "annotation gang.scheduling.koordinator.sh/mode", DIALECT_READS,                           \
-            "`Strict` and `NonStrict` mean the same: muster binds no member before all needed "    \
-            "members are at bind"                                                                  \
+            "`Strict` and `NonStrict` have the same effect: the needed members start together"     \
     }
 
 /* Returns a spec with minMember and minResources and, if has_queue, also queue and

@@ -316,13 +316,13 @@ static const struct dialect_field kai_fields[] = {
     {"spec.minMember", DIALECT_READS | DIALECT_CREATES,
      "this many pods start together, or none starts. 0 or absent: each pod starts on its own, "
      "unless subgroups have minimums. In a PodGroup with child PodGroups: this many of the "
-     "children "
-     "start together"},
+     "children start together"},
     {"spec.minSubGroup", DIALECT_READS | DIALECT_CREATES,
      "this many of the topmost subgroups must meet their minimums. Absent: all of them. Must "
      "not be set together with `spec.minMember`"},
     {"spec.subGroups[].name", DIALECT_READS | DIALECT_CREATES,
-     "the name that pods write into their label"},
+     "the name of the subgroup. Its pods have this name in the label "
+     "`kai.scheduler/subgroup-name`"},
     {"spec.subGroups[].parent", DIALECT_READS | DIALECT_CREATES, "the subgroup above this one"},
     {"spec.subGroups[].minMember", DIALECT_READS | DIALECT_CREATES,
      "this many pods of the subgroup start together. Required if the subgroup has no subgroups "
@@ -333,11 +333,12 @@ static const struct dialect_field kai_fields[] = {
      "the highest number of pods that may be assigned to nodes at the same time"},
     {"spec.parentPodGroup", DIALECT_READS, "the PodGroup above this one, in the same namespace"},
     {"spec.priority", DIALECT_READS,
-     "a number that replaces the priority of the pods. Between namespaces it can lower the "
-     "priority of the pods but not raise it"},
+     "the priority of the gang, in place of the priority of its pods. When muster compares gangs "
+     "of different namespaces, it uses this value only if it is lower than the priority of the "
+     "pods, or if `trustPodGroupPriority` is true"},
     {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
-     "like `spec.priority`, but the name of a PriorityClass. `spec.priority` overrides it. If the "
-     "PriorityClass does not exist, the priority of the pods counts"},
+     "the name of a PriorityClass that sets this priority. `spec.priority` overrides it. If the "
+     "PriorityClass does not exist, muster uses the priority of the pods"},
     {"spec.scheduleTimeoutSeconds", DIALECT_READS,
      "the longest time for an attempt in seconds, at most `maxScheduleTimeoutSeconds`"},
     {"spec.queue", DIALECT_READS | DIALECT_CREATES,

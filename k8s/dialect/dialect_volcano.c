@@ -228,15 +228,15 @@ static const struct dialect_field volcano_fields[] = {
      "this many pods start together, or none starts. 0 or absent: each pod starts on its own, "
      "unless tasks or subgroups have minimums"},
     {"spec.minTaskMember", DIALECT_READS | DIALECT_CREATES,
-     "a minimum for each task. When Volcano creates the PodGroup of a Volcano Job, Volcano writes "
-     "all replicas into this field. In such a PodGroup muster uses the field only if its values "
-     "add up to at most `spec.minMember`"},
+     "a minimum for each task. In the PodGroup of a Volcano Job, Volcano sets it to the number of "
+     "all replicas of the task. There, muster uses the field only if its values add up to at "
+     "most `spec.minMember`"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
      "muster makes no plan while less than this is free. It ignores keys for quotas (`requests.`, "
      "`limits.`, `count/`)"},
     {"spec.priorityClassName", DIALECT_READS | DIALECT_CREATES,
      "the name of a PriorityClass, which replaces the priority of the pods. If the PriorityClass "
-     "does not exist, the priority of the pods counts"},
+     "does not exist, muster uses the priority of the pods"},
     {"spec.subGroupPolicy[].name", DIALECT_READS, "the name of the policy, for messages"},
     {"spec.subGroupPolicy[].labelSelector", DIALECT_READS, "selects members"},
     {"spec.subGroupPolicy[].matchLabelKeys", DIALECT_READS,
@@ -251,8 +251,8 @@ static const struct dialect_field volcano_fields[] = {
     {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
     {"status.failed", DIALECT_WRITES, "pods that have failed"},
     {"status.conditions", DIALECT_WRITES,
-     "the conditions `Scheduled`, and `Unschedulable` with [Volcano's reason](reasons.md) or a "
-     "reason of muster"},
+     "the conditions `Scheduled` and `Unschedulable`. The reason of `Unschedulable` is "
+     "[Volcano's](reasons.md) or muster's own"},
     {NULL, 0, NULL},
 };
 

@@ -36,11 +36,11 @@ void page_events(const char *root)
     cleanup_free char *pending = page_file(root, "docs/pending.md");
     page_title("Events", "This page is for users and operators who see an event that muster wrote.",
                "`GANG_KUBE_EVENTS` in `gang/effect.h`, and `WRITER_EVENTS` in `k8s/write/write.h`");
-    printf(
-        "muster writes these Kubernetes events. [My gang is "
-        "Pending](../pending.md#codes-messages-and-events) describes what\nto do. muster writes at "
-        "most 50 events about PodGroups and 10 events about pods per second.\n\n"
-        "| reason | type | object | when |\n|---|---|---|---|\n");
+    printf("muster writes these Kubernetes events. [My gang is "
+           "Pending](../pending.md#codes-messages-and-events) describes what to\ndo. On average, "
+           "muster writes at most 50 events about PodGroups and 10 events about pods in a "
+           "second.\n\n"
+           "| reason | type | object | when |\n|---|---|---|---|\n");
     for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
         check_explained(pending, events[i].reason);
         print_event(events[i].reason, events[i].warning, events[i].kind, events[i].when);

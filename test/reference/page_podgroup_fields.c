@@ -9,21 +9,25 @@ static const struct {
     const char *title, *note;
 } sections[] = {
     {&dialect_kai, "KAI (`kai`)",
-     "KAI's PodGroup has two forms, v2alpha2 of KAI itself and v2 of published recipes, and each "
-     "has "
-     "fields of its own.\nmuster reads the fields of both forms in both versions, if the CRD has "
-     "them.\n\n"},
+     "There are two versions of KAI's PodGroup: KAI itself defines v2alpha2, and published "
+     "examples "
+     "use v2. Each has fields\nthat the other does not have. muster reads all of these fields in "
+     "both "
+     "versions, if the CRD has them.\n\n"},
     {&dialect_volcano, "Volcano (`volcano`)", ""},
     {&dialect_xk8s, "scheduler-plugins (`x-k8s`)", ""},
     {&dialect_sigs, "ACS, Koordinator and older scheduler-plugins (`sigs`)",
-     "The annotations are on the PodGroup. All members must have the same value of the label\n"
-     "`alibabacloud.com/compute-class`; otherwise the gang waits with the reason `MembersDiffer`. "
-     "A member without the "
-     "label differs from a member\nwith the label.\n\n"},
+     "The annotations in this table are those of the PodGroup, not of its pods.\n\n"
+     "All members must have the same value of the label `alibabacloud.com/compute-class`. "
+     "Otherwise "
+     "the gang waits with the\nreason `MembersDiffer`. A member without the label differs from a "
+     "member with the label.\n\n"},
     {&dialect_koordinator, "Pods that declare their gang",
-     "These labels and annotations are on the pods, without a PodGroup object. If pods differ, the "
-     "oldest pod counts. For\na gang that Koordinator's annotation names, the longest time for an "
-     "attempt is 600 s by default.\n\n"},
+     "These labels and annotations are on the pods, without a PodGroup object. If pods differ, "
+     "muster "
+     "uses those of\nthe oldest pod. If Koordinator's annotation names the gang, the longest time "
+     "for "
+     "an attempt is 600 s by default.\n\n"},
 };
 
 /* ---- links ---- */
@@ -40,12 +44,12 @@ static void print_links(void)
 {
     printf(
         "## Links\n\n"
-        "Each row is a dialect. The keys are labels and annotations of the pod. muster looks "
-        "for them in this order,\nand writes the first key of a cell into pods for which it "
-        "creates "
-        "the PodGroup. A pod that names two different\nPodGroups belongs to neither of them. The "
-        "last three rows are an exception: if a pod has keys of several of these\nrows, the "
-        "uppermost row counts.\n\n"
+        "Each row is a dialect. A pod names its PodGroup in one of these labels and annotations. "
+        "If muster creates the\nPodGroup, it sets the label or annotation that is named first in "
+        "the fourth column.\n\n"
+        "A pod that names two different PodGroups belongs to neither of them. The last three "
+        "dialects are an exception:\nif a pod names different PodGroups in these, muster uses the "
+        "first of the three.\n\n"
         "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
         "subgroup or task in |\n|---|---|---|---|---|\n");
     for (const struct dialect *const *d = dialects; *d; d++) {
@@ -163,10 +167,10 @@ void page_podgroup_fields(const char *root)
                "the tables in `k8s/dialect/`");
     printf("[PodGroups](../podgroups.md) has examples and the rules.\n\n"
            "| muster | meaning |\n|---|---|\n"
-           "| reads | muster uses the field of each PodGroup |\n"
-           "| writes | muster writes the field of each PodGroup |\n"
-           "| creates | muster writes the field of PodGroups that it creates |\n"
-           "| ignores | muster does not use the field |\n\n");
+           "| reads | muster uses this field of every PodGroup |\n"
+           "| writes | muster writes this field of every PodGroup |\n"
+           "| creates | muster sets this field in PodGroups that it creates |\n"
+           "| ignores | muster does not use this field |\n\n");
     print_links();
     for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
         printf("\n## %s\n\n%s", sections[i].title, sections[i].note);

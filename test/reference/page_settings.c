@@ -40,12 +40,19 @@ static void print_values(const struct config_key *key)
     }
 }
 
+/* All defaults are whole numbers, durations in seconds. */
+static void print_number(const struct config_key *key)
+{
+    cleanup_free char *number = page_number(strtoll(key->initial, NULL, 10));
+    page_cell(key->type == CONFIG_DURATION ? "%s s" : "%s", number);
+}
+
 static void print_default(const struct config_key *key)
 {
     if (!key->initial)
         page_cell("%s", "");
-    else if (key->type == CONFIG_DURATION)
-        page_cell("%s s", key->initial);
+    else if (key->type == CONFIG_DURATION || key->type == CONFIG_COUNT)
+        print_number(key);
     else
         page_cell("`%s`", key->initial);
 }

@@ -34,17 +34,17 @@ void page_workload_kinds(const char *root)
                "muster knows.",
                "the table in `workload/kinds.c`");
     printf(
-        "muster creates PodGroups for the pods of these kinds, and of kinds that the setting "
-        "`workloads` adds. A\nworkload of any other kind gets a PodGroup with the minimum 1. "
-        "[Workloads](../workloads.md) describes the rules.\n\n"
+        "muster knows how many pods of these workloads start together. The setting `workloads` "
+        "adds "
+        "further kinds. For a\nworkload of any other kind, muster creates a PodGroup whose minimum "
+        "is "
+        "1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
         "| column | meaning |\n|---|---|\n"
-        "| minimum | the number of pods that start together under KAI's rules, unless an "
-        "annotation "
-        "changes it |\n"
-        "| gang | yes: its pods start together. If the `schedulerName` of a pod is not in "
-        "`podGroupSchedulers`, and the pod has no annotation of its own, muster reads an owner of "
-        "the pod only if the kind of the owner has yes in this column or is added by `workloads` "
-        "|\n"
+        "| minimum | how many pods start together. An annotation can change this number |\n"
+        "| gang | yes: muster also reads the "
+        "[annotations](../workloads.md#which-pods-get-one) of the workload if the `schedulerName` "
+        "of "
+        "its pods is not in `podGroupSchedulers`. Empty: it then reads only those of the pods |\n"
         "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
         "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;

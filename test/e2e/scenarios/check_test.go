@@ -86,7 +86,7 @@ func TestQ05_CheckBeforeSubmit(t *testing.T) {
 	showsAll(t, "muster check", said, nodesOf(c.Recorder.Pods(ddp)))
 
 	// A limit above the queue: fewer members fit, or another queue has no such limit.
-	const limit = "8 members needed (8 gpu), and queue research above queue training uses 6 of its limit of 10 gpu"
+	const limit = "8 members needed (8 gpu), but queue research (above queue training) uses 6 of its limit of 10 gpu"
 	check(t, m, gang("big", "training", 8), notNow, "gang ml/big does not fit now: "+limit+"\n",
 		"would fit   with a minimum of 4 members\n", "would fit   in queue guests\n", "would fit   after gang ml/ddp\n")
 	big := add("big", "training", 8)

@@ -65,7 +65,7 @@ func TestQ05_BrokenKAIQueues(t *testing.T) {
 		"not-a-leaf": {queue: "top", code: "InvalidQueue", reason: "queue top has queues below it; name one of these",
 			repair: func() { c.DeleteQueue(t, kai, "leaf") }},
 		"without-limits": {queue: "empty", code: "QueueLimitReached",
-			reason: "2 members needed (2 gpu), and queue empty uses 0 of its limit of 0 gpu",
+			reason: "2 members needed (2 gpu), but queue empty uses 0 of its limit of 0 gpu",
 			object: "empty", condition: metav1.Condition{Type: "LimitNotSet", Status: "True",
 				Message: "a limit that is not set allows nothing: spec.resources.cpu.limit, spec.resources.memory.limit, " +
 					"spec.resources.gpu.limit; set each of them, or write -1 for no limit"},
@@ -162,7 +162,7 @@ func TestQ05_DeletedAndLowered(t *testing.T) {
 	c.EditQueue(t, kai, "team", kaiLimits(map[string]any{"limit": 3}))
 	waiting := addQueued(t, c, testbed.KAI, "ml", "waiting", "team", 2)
 	waits(t, c, m, "ml/waiting", waiting, 2, "QueueLimitReached",
-		"2 members needed (2 gpu), and queue team uses 4 of its limit of 3 gpu")
+		"2 members needed (2 gpu), but queue team uses 4 of its limit of 3 gpu")
 	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "first", "other", 2), 2)
 	untouched()
 
@@ -175,7 +175,7 @@ func TestQ05_DeletedAndLowered(t *testing.T) {
 	// The running gang counts in the new queue too.
 	c.Add(t, kaiQueue("team", "", 4, 5))
 	waits(t, c, m, "ml/waiting", waiting, 2, "QueueLimitReached",
-		"2 members needed (2 gpu), and queue team uses 4 of its limit of 5 gpu")
+		"2 members needed (2 gpu), but queue team uses 4 of its limit of 5 gpu")
 	c.EditQueue(t, kai, "team", kaiLimits(map[string]any{"limit": 6}))
 	runs(t, c, waiting, 2)
 	c.WaitQueueStatus(t, kai, "team", map[string]any{"allocated": gpus(6)})
@@ -184,7 +184,7 @@ func TestQ05_DeletedAndLowered(t *testing.T) {
 	// Without queue objects, names have no effect.
 	late := addQueued(t, c, testbed.KAI, "ml", "late", "team", 2)
 	waits(t, c, m, "ml/late", late, 2, "QueueLimitReached",
-		"2 members needed (2 gpu), and queue team uses 6 of its limit of 6 gpu")
+		"2 members needed (2 gpu), but queue team uses 6 of its limit of 6 gpu")
 	c.DeleteQueue(t, kai, "team")
 	c.DeleteQueue(t, kai, "other")
 	runs(t, c, late, 2)

@@ -116,10 +116,10 @@ func TestQ01_KAIQueues(t *testing.T) {
 	runs(t, c, ddp, 6)
 	big := addQueued(t, c, testbed.KAI, "ml", "big", "training", 8)
 	waits(t, c, m, "ml/big", big, 8, "QueueLimitReached",
-		"8 members needed (8 gpu), and queue training uses 7 of its limit of 9 gpu")
+		"8 members needed (8 gpu), but queue training uses 7 of its limit of 9 gpu")
 	serve := addQueued(t, c, testbed.KAI, "ml", "serve", "inference", 7)
 	waits(t, c, m, "ml/serve", serve, 7, "QueueLimitReached",
-		"7 members needed (7 gpu), and queue research above queue inference uses 7 of its limit of 13 gpu")
+		"7 members needed (7 gpu), but queue research (above queue inference) uses 7 of its limit of 13 gpu")
 	end(t, c, serve, 0)
 	c.DeletePodGroup(t, testbed.KAI, "ml", "serve")
 
@@ -128,11 +128,11 @@ func TestQ01_KAIQueues(t *testing.T) {
 	c.AddPods(t, testbed.Members(testbed.KAI, "ml", "elastic", 8, testbed.GPUs(1))...)
 	elastic := testbed.InGang(testbed.KAI, "ml", "elastic")
 	c.Recorder.WaitRunning(t, elastic, 6, 30*time.Second)
-	c.Recorder.AllSay(t, unbound(elastic), 2, "queue research above queue inference uses 13 of its limit of 13 gpu")
+	c.Recorder.AllSay(t, unbound(elastic), 2, "queue research (above queue inference) uses 13 of its limit of 13 gpu")
 	c.Recorder.NoMoreBound(t, elastic, 6)
 	late := single("late")
 	c.Recorder.AllSay(t, late, 1,
-		"pod ml/late: 1 gpu needed, and queue research above queue training uses 13 of its limit of 13 gpu")
+		"pod ml/late: 1 gpu needed, but queue research (above queue training) uses 13 of its limit of 13 gpu")
 	c.Recorder.NoneBound(t, late)
 	end(t, c, late, 0)
 
@@ -145,7 +145,7 @@ func TestQ01_KAIQueues(t *testing.T) {
 	// kube-scheduler may try the pods before muster sees the last end. The node makes it try them again.
 	c.WaitQueueStatus(t, testbed.KAIQueues, "training", map[string]any{"allocated": gpus(1)})
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(0)))
-	c.Recorder.AllSay(t, big, 8, "queue research above queue training uses 7 of its limit of 13 gpu")
+	c.Recorder.AllSay(t, big, 8, "queue research (above queue training) uses 7 of its limit of 13 gpu")
 	c.Recorder.NoneBound(t, big)
 	end(t, c, elastic, 2)
 	runs(t, c, big, 8)
@@ -247,11 +247,11 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 	runs(t, c, add("four", "left", 4, "preemptibility", "non-preemptible"), 4)
 	// A priority of 100 means the same.
 	waits(t, c, m, "ml/two", add("two", "right", 2, "priorityClassName", "inference"), 2, "QueueDeservedReached",
-		"2 members needed (2 gpu), and gangs and pods that are not preemptible use 4 of the 5 gpu that queue top above queue "+
-			"right deserves")
+		"2 members needed (2 gpu), but non-preemptible gangs and pods are limited to the 5 gpu that queue top "+
+			"(above queue right) deserves, and use 4 of them")
 	five := add("five", "right", 5, "preemptibility", "non-preemptible")
 	waits(t, c, m, "ml/five", five, 5, "QueueDeservedReached",
-		"5 members needed (5 gpu), and gangs and pods that are not preemptible use 0 of the 3 gpu that queue right deserves")
+		"5 members needed (5 gpu), but non-preemptible gangs and pods are limited to the 3 gpu that queue right deserves, and use 0 of them")
 	c.EditPodGroup(t, testbed.KAI, "ml", "five", map[string]any{"preemptibility": "preemptible"})
 	runs(t, c, five, 5)
 	c.WaitQueueStatus(t, testbed.KAIQueues, "top", map[string]any{"allocated": gpus(9),
@@ -263,8 +263,8 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 			labelled("kai.scheduler/preemptibility", preemptibility)))
 		return testbed.Named("ml", name)
 	}
-	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, and gangs and pods that are not "+
-		"preemptible use 4 of the 5 gpu that queue top above queue right deserves")
+	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, but non-preemptible gangs and pods are "+
+		"limited to the 5 gpu that queue top (above queue right) deserves, and use 4 of them")
 	runs(t, c, single("yields", "preemptible"), 1)
 	minimumRuntimes(t, c, m)
 }
@@ -313,7 +313,7 @@ func TestQ01_QuotaKeepsTheGate(t *testing.T) {
 	quota := addQueued(t, c, testbed.KAI, "ml", "quota", "limited", 3, gated)
 	nodes := addQueued(t, c, testbed.KAI, "ml", "nodes", "open", 3, gated)
 	allHave(t, c, nodes, 3) // shown after some seconds
-	const reason = "gang ml/quota: 3 members needed (3 gpu), and queue limited uses 0 of its limit of 2 gpu"
+	const reason = "gang ml/quota: 3 members needed (3 gpu), but queue limited uses 0 of its limit of 2 gpu"
 	c.Recorder.AllSay(t, quota, 3, reason)
 	c.AddNodes(t, testbed.Node("b", testbed.GPUs(8)))
 	runs(t, c, nodes, 3)
@@ -343,12 +343,12 @@ func TestQ01_VolcanoQueues(t *testing.T) {
 	c.Add(t, volcano.Named("right", map[string]any{"parent": "team", "guarantee": map[string]any{"resource": gpus(3)}}))
 
 	six := addQueued(t, c, testbed.Volcano, "ml", "six", "left", 6)
-	const reserved = "6 members needed (6 nvidia.com/gpu), and 0 of the 5 nvidia.com/gpu that queue left may use are in " +
-		"use; the rest of the capacity is reserved for other queues"
+	const reserved = "6 members needed (6 nvidia.com/gpu), but 0 of the 5 nvidia.com/gpu open to queue left are in use; " +
+		"all others are reserved for other queues"
 	waits(t, c, m, "ml/six", six, 6, "RoomReservedForQueue", reserved)
 	three := addQueued(t, c, testbed.Volcano, "ml", "three", "right", 3)
 	runs(t, c, three, 3) // what is reserved for it
-	const above = "6 members needed (6 nvidia.com/gpu), and queue team above queue left uses 3 of its limit of 8 nvidia.com/gpu"
+	const above = "6 members needed (6 nvidia.com/gpu), but queue team (above queue left) uses 3 of its limit of 8 nvidia.com/gpu"
 	waits(t, c, m, "ml/six", six, 6, "QueueLimitReached", above)
 	c.WaitQueueStatus(t, volcano, "team", map[string]any{"state": "Open", "allocated": gpus(3),
 		"running": int64(1), "pending": int64(1)})
@@ -358,7 +358,7 @@ func TestQ01_VolcanoQueues(t *testing.T) {
 	c.EditQueue(t, volcano, "right", map[string]any{"spec": map[string]any{"guarantee": nil}})
 	runs(t, c, six, 6)
 	waits(t, c, m, "ml/one", addQueued(t, c, testbed.Volcano, "ml", "one", "left", 1), 1, "QueueLimitReached",
-		"1 member needed (1 nvidia.com/gpu), and queue left uses 6 of its limit of 6 nvidia.com/gpu")
+		"1 member needed (1 nvidia.com/gpu), but queue left uses 6 of its limit of 6 nvidia.com/gpu")
 
 	// PodGroups of this namespace that name no queue, or "default".
 	few := addQueued(t, c, testbed.Volcano, "vision", "few", "default", 2)
@@ -366,7 +366,7 @@ func TestQ01_VolcanoQueues(t *testing.T) {
 	c.Add(t, testbed.Volcano.PodGroup("vision", "more", 1, nil))
 	c.AddPods(t, testbed.Members(testbed.Volcano, "vision", "more", 1, testbed.GPUs(1))...)
 	waits(t, c, m, "vision/more", testbed.InGang(testbed.Volcano, "vision", "more"), 1, "QueueLimitReached",
-		"1 member needed (1 nvidia.com/gpu), and queue team above queue right uses 8 of its limit of 8 nvidia.com/gpu")
+		"1 member needed (1 nvidia.com/gpu), but queue team (above queue right) uses 8 of its limit of 8 nvidia.com/gpu")
 	c.WaitQueueStatus(t, volcano, "right", map[string]any{"state": "Open", "allocated": gpus(2),
 		"running": int64(1), "pending": int64(1)})
 	shown := c.Kubectl(t, c.Dir, "", "get queues")
@@ -419,7 +419,7 @@ func nothingPasses(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 	waits(t, c, m, "ml/nine", nine, 9, "NotEnoughResources", "9 members needed, room for 8 (1 short of nvidia.com/gpu)")
 	behind := addQueued(t, c, testbed.Volcano, "ml", "behind", "line", 1)
 	waits(t, c, m, "ml/behind", behind, 1, "BehindInQueue",
-		"waits for the gangs before it in queue line, which is first in, first out")
+		"waits for the gangs ahead of it in queue line, which is first in, first out")
 	end(t, c, nine, 0)
 	runs(t, c, behind, 1)
 }
@@ -444,10 +444,10 @@ func TestQ01_ElasticQuotas(t *testing.T) {
 	runs(t, c, single("notebook"), 1)
 	two := addGroup(t, c, d, "ml", "two", 2)
 	waits(t, c, m, "ml/two", two, 2, "QueueLimitReached",
-		"2 members needed (2 nvidia.com/gpu), and queue team uses 5 of its limit of 6 nvidia.com/gpu")
+		"2 members needed (2 nvidia.com/gpu), but queue team uses 5 of its limit of 6 nvidia.com/gpu")
 	runs(t, c, single("other"), 1)
 	third := single("third")
-	c.Recorder.AllSay(t, third, 1, "pod ml/third: 1 nvidia.com/gpu needed, and queue team uses 6 of its limit of 6 nvidia.com/gpu")
+	c.Recorder.AllSay(t, third, 1, "pod ml/third: 1 nvidia.com/gpu needed, but queue team uses 6 of its limit of 6 nvidia.com/gpu")
 	runs(t, c, addGroup(t, c, d, "free", "eight", 8), 8) // no quota there
 	c.WaitQueueStatus(t, quotas, "ml/team", map[string]any{"used": gpus(6)})
 	showsAll(t, "kubectl describe elasticquota", c.Kubectl(t, c.Dir, "", "-n ml describe elasticquota team"),
@@ -491,9 +491,9 @@ func TestQ01_KoordinatorQuotas(t *testing.T) {
 	runs(t, c, four, 4)
 	three := addGroup(t, c, d, "ml", "three", 3, in("left"))
 	waits(t, c, m, "ml/three", three, 3, "QueueLimitReached",
-		"3 members needed (3 nvidia.com/gpu), and queue left uses 4 of its limit of 6 nvidia.com/gpu")
+		"3 members needed (3 nvidia.com/gpu), but queue left uses 4 of its limit of 6 nvidia.com/gpu")
 	waits(t, c, m, "ml/five", addGroup(t, c, d, "ml", "five", 5, in("right")), 5, "QueueLimitReached",
-		"5 members needed (5 nvidia.com/gpu), and queue company above queue right uses 4 of its limit of 8 nvidia.com/gpu")
+		"5 members needed (5 nvidia.com/gpu), but queue company (above queue right) uses 4 of its limit of 8 nvidia.com/gpu")
 	runs(t, c, addGroup(t, c, d, "ml", "more", 4, in("right")), 4)
 	for name, used := range map[string]int{"company": 8, "left": 4, "right": 4} {
 		c.WaitQueueStatus(t, quotas, "kube-system/"+name, map[string]any{"used": gpus(used)})
@@ -509,7 +509,7 @@ func TestQ01_KoordinatorQuotas(t *testing.T) {
 	for namespace, quota := range map[string]string{"speech": "listed", "other": "koordinator-default-quota"} {
 		c.Namespace(t, namespace)
 		waits(t, c, m, namespace+"/two", addGroup(t, c, d, namespace, "two", 2), 2, "QueueLimitReached",
-			"2 members needed (2 nvidia.com/gpu), and queue "+quota+" uses 0 of its limit of 1 nvidia.com/gpu")
+			"2 members needed (2 nvidia.com/gpu), but queue "+quota+" uses 0 of its limit of 1 nvidia.com/gpu")
 	}
 }
 

@@ -138,8 +138,8 @@ static const struct {
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
      "FILE:3: holdSeconds: is set twice (first on line 1): keep one\n"},
     {"logLevel: info\nexpressLane: true\n",
-     "FILE:2: expressLane: muster must know kube-scheduler's rules: set kubeSchedulerConfig to the "
-     "path of its configuration file\n"},
+     "FILE:2: expressLane: muster must know kube-scheduler's configuration: set "
+     "kubeSchedulerConfig to the path of the file\n"},
     {"holdSeconds: soon\n",
      "FILE:1: holdSeconds: \"soon\" is not a duration: write 90s, 1m30s or 500ms\n"},
     {"holdSeconds: 0\n",
@@ -228,20 +228,20 @@ static const struct {
     {"maxHolds: &a 3\nmaxBodyMiB: *a\n",
      "FILE:2: maxBodyMiB: the value has the wrong type: write a whole number\n"},
     {"\n\nholdSeconds: 26\n",
-     "FILE:3: holdSeconds: 26 is too long for httpTimeoutSeconds 30: write at most 25, or "
+     "FILE:3: holdSeconds: 26 is too long for httpTimeoutSeconds 30: lower it to at most 25, or "
      "raise httpTimeoutSeconds and kube-scheduler's httpTimeout\n"},
     {"maxHolds: 4\nhttpTimeoutSeconds: 10\n",
-     "FILE:2: holdSeconds: 20 is too long for httpTimeoutSeconds 10: write at most 5, or "
+     "FILE:2: holdSeconds: 20 is too long for httpTimeoutSeconds 10: lower it to at most 5, or "
      "raise httpTimeoutSeconds and kube-scheduler's httpTimeout\n"},
     {"maxBackoffSeconds: 1\n",
      "FILE:1: backoffSeconds: 5 is longer than maxBackoffSeconds 1: lower backoffSeconds, or raise "
      "maxBackoffSeconds\n"},
     {"connectionLimit: 1000\n",
      "FILE:1: maxHolds: 10000 leaves too few connections for filter calls: "
-     "write at most connectionLimit - 64 = "
+     "lower it to at most connectionLimit - 64 = "
      "936, or raise connectionLimit\n"},
     {"opsListen: 127.0.0.1:9910\n",
-     "FILE:1: opsListen: 127.0.0.1:9910 is also the address of listen: write another port\n"},
+     "FILE:1: opsListen: 127.0.0.1:9910 is also the address of listen: choose another port\n"},
     /* Several mistakes, in the order of the file; combinations are not checked. */
     {"logFormat: xml\nbogusKey: {deep: [1, 2]}\nholdSeconds: 100\nmaxHolds: no\n",
      "FILE:1: logFormat: \"xml\" is not a valid value: write text or json\n"

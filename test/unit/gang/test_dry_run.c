@@ -194,7 +194,7 @@ static void a_limit_above_the_queue_and_other_queues_are_named(void **state)
     assert_int_equal(a.fits, GANG_NO);
     assert_string_equal(a.reason, "QueueLimitReached");
     assert_string_equal(a.limit, "research nvidia.com/gpu 4/6 4");
-    assert_non_null(strstr(a.text, "queue research above queue vision uses 4 of its limit of 6"));
+    assert_non_null(strstr(a.text, "queue research (above queue vision) uses 4 of its limit of 6"));
     assert_int_equal(a.smaller, 2);
     assert_string_equal(a.queues, "huge large");
     assert_int_equal(world_queue_used(w, "vision", GPU), 0);

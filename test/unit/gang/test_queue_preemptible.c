@@ -58,8 +58,8 @@ static void Q01_a_firm_pod_fits_only_inside_deserved(void **state)
         if (cases[i].firm)
             assert_string_equal(
                 w->refusal,
-                "pod default/large: 5 nvidia.com/gpu needed, and gangs and pods that are "
-                "not preemptible use 0 of the 4 nvidia.com/gpu that queue q deserves");
+                "pod default/large: 5 nvidia.com/gpu needed, but non-preemptible gangs and pods "
+                "are limited to the 4 nvidia.com/gpu that queue q deserves, and use 0 of them");
         assert_true(passes(w, "small", 4, cases[i].is, cases[i].priority));
         world_free(w);
     }

@@ -19,7 +19,7 @@ static void Q01_a_gang_above_the_cap_waits_whole(void **state)
     assert_string_equal(world_reason_name(w, "b"), "QueueLimitReached");
     assert_string_equal(
         world_reason(w, "b"),
-        "gang default/b: 8 members needed (8 nvidia.com/gpu), and queue q uses 6 of "
+        "gang default/b: 8 members needed (8 nvidia.com/gpu), but queue q uses 6 of "
         "its limit of 12 nvidia.com/gpu");
     world_queued(w, "c", "q", 6, 1); /* smaller work passes */
     assert_string_equal(world_state(w, "c"), "Planned");
@@ -42,8 +42,8 @@ static void Q01_the_limit_of_an_ancestor_counts(void **state)
     assert_string_equal(world_state(w, "a"), "Planned");
     assert_string_equal(world_state(w, "b"), "Waiting");
     assert_string_equal(world_reason(w, "b"),
-                        "gang default/b: 4 members needed (4 nvidia.com/gpu), and queue top above "
-                        "queue right uses 7 of its limit of 10 nvidia.com/gpu");
+                        "gang default/b: 4 members needed (4 nvidia.com/gpu), but queue top (above "
+                        "queue right) uses 7 of its limit of 10 nvidia.com/gpu");
     assert_int_equal(world_queue_used(w, "top", GPU), 7);
     world_free(w);
 }
@@ -125,7 +125,7 @@ static void Q01_two_kinds_of_gpus_of_one_pod_count_together(void **state)
     }
     assert_string_equal(world_state(w, "g3"), "Waiting");
     assert_non_null(
-        strstr(world_reason(w, "g3"), "1 member needed (7 gpu), and queue q uses 0 of"));
+        strstr(world_reason(w, "g3"), "1 member needed (7 gpu), but queue q uses 0 of"));
     assert_string_equal(world_state(w, "g2"), "Planned");
     world_free(w);
 }
@@ -250,7 +250,7 @@ static void Q01_a_pod_without_a_gang_is_held_to_its_queue(void **state)
     world_result(w, "p0", "n0", OUTCOME_OK);
     assert_string_equal(world_answer(w, first), "");
     uint64_t second = world_bind(w, "p1", "n0"); /* it passed filter before */
-    assert_string_equal(world_answer(w, second), "pod default/p1: 1 nvidia.com/gpu needed, and "
+    assert_string_equal(world_answer(w, second), "pod default/p1: 1 nvidia.com/gpu needed, but "
                                                  "queue q uses 1 of its limit of 1 nvidia.com/gpu");
     assert_string_equal(world_filter(w, "p1"), "");
     world_pod_gone(w, "p0");
@@ -394,7 +394,7 @@ static void Q05_a_queue_below_a_closed_one_takes_no_gang(void **state)
     world_queue(w, "leaf", "middle", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "leaf", 2, 1);
     assert_string_equal(world_reason(w, "a"),
-                        "gang default/a: queue top above queue leaf is closed");
+                        "gang default/a: queue top (above queue leaf) is closed");
     world_queue(w, "middle", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
     assert_string_equal(world_state(w, "a"), "Planned");
     world_queue(w, "middle", "top", GANG_NOT_STATED, GANG_UNLIMITED);
@@ -686,8 +686,9 @@ static void Q01_nothing_passes_the_head_of_a_fifo_queue(void **state)
     world_queued(w, "small", "q", 1, 1);
     world_queued(w, "other", NULL, 1, 1);
     assert_string_equal(world_reason_name(w, "big"), "NotEnoughResources");
-    assert_string_equal(world_reason(w, "small"), "gang default/small: waits for the gangs before "
-                                                  "it in queue q, which is first in, first out");
+    assert_string_equal(world_reason(w, "small"),
+                        "gang default/small: waits for the gangs ahead of "
+                        "it in queue q, which is first in, first out");
     assert_string_equal(world_state(w, "other"), "Planned");
     world_ends(w, "big", 2);
     assert_string_equal(world_state(w, "small"), "Planned");
