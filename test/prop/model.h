@@ -193,6 +193,7 @@ struct model {
     int line;                  /* the number of the current operation */
     bool queues_edited;        /* the watch shows another version of a queue in this step */
     bool expected_slots;       /* the core has slots for expected members */
+    uint64_t plans_made;       /* the core's count of plans when the slots were last read */
     bool kinds;                /* a member had the label that must be equal for all members */
     bool closed;               /* the express lane was closed before this step */
     bool lies;                 /* kube-scheduler hid nodes, lags behind, or is too slow */

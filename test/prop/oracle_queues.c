@@ -291,6 +291,13 @@ static void remember(struct model *m, const int on[PODS])
     }
 }
 
+static uint64_t plans_made(const struct model *m)
+{
+    struct gang_stats stats;
+    gang_core_stats(m->core, &stats);
+    return stats.plans_made;
+}
+
 void oracle_queues(struct model *m, int64_t slots)
 {
     struct queues_seen seen;
@@ -301,6 +308,7 @@ void oracle_queues(struct model *m, int64_t slots)
         slots -= m->pods[p].place > 0;
     bool had_expected = m->expected_slots; /* a new pod may take one, which is counted already */
     m->expected_slots = slots > 0;
+    m->plans_made = plans_made(m);
     if (queues_exist(m) && all_known(m)) {
         look(m, m->core, &seen);
         check_gangs(m, &seen);
@@ -319,7 +327,8 @@ void oracle_queues(struct model *m, int64_t slots)
 
 /* ---- whether a queue has room ---- */
 
-/* False if the model cannot tell. */
+/* False if the model cannot tell. A step makes plans before it answers calls, so an answer may
+ * depend on slots that the model has not read yet. */
 static bool use_now(const struct model *m, bool calm, struct queue_use *ret)
 {
     int on[PODS];
@@ -327,7 +336,8 @@ static bool use_now(const struct model *m, bool calm, struct queue_use *ret)
         counted_for_good(m, on);
     else
         counted_now(m, on);
-    return (calm || !m->expected_slots) && all_known(m) && queue_sum(m, on, ret);
+    bool slots_known = !m->expected_slots && m->plans_made == plans_made(m);
+    return (calm || slots_known) && all_known(m) && queue_sum(m, on, ret);
 }
 
 /* Whether another gang of the queue waits, which may go first. */
