@@ -117,8 +117,21 @@ __int128 queue_kept(const struct queue *parent, uint32_t resource)
     return high * (LOW_HALF + 1) + amount_of(&parent->kept, resource);
 }
 
-/* When nothing is kept free any more, the queues below are not limited by it. On a node with too
- * many pods, this can be room that they did not have. */
+/* Whether only one child at most keeps some of the resource free. */
+static bool one_keeps(const struct queue *parent, uint32_t resource)
+{
+    int n = 0;
+    list_for_each (child, &parent->children, struct queue, in_parent) {
+        const struct quota *quota = queue_quota(child, resource);
+        n += quota && unused_reserve(child, quota) > 0;
+        if (n > 1)
+            return false;
+    }
+    return true;
+}
+
+/* When the siblings of a queue keep nothing free any more, they do not limit it. If a node has too
+ * many pods, this can be room that it did not have. */
 static void change_kept(struct gang_core *core, struct queue *parent, uint32_t resource,
                         int64_t from, int64_t to)
 {
@@ -126,7 +139,7 @@ static void change_kept(struct gang_core *core, struct queue *parent, uint32_t r
         return;
     amounts_change(core, &parent->kept, resource, (to & LOW_HALF) - (from & LOW_HALF));
     amounts_change(core, &parent->kept_high, resource, (to >> 32) - (from >> 32));
-    if (to < from && !core->marks.paused && queue_kept(parent, resource) == 0)
+    if (to == 0 && !core->marks.paused && one_keeps(parent, resource))
         room_grew(core);
 }
 
