@@ -122,25 +122,28 @@ struct gang_node_facts {
 #define GANG_COMMIT_MARK "muster.dev/commit"
 
 struct gang_pod_facts {
-    char *ns, *name, *uid;
-    int64_t version; /* metadata.resourceVersion; 0: none, or not a number */
-    char *node;      /* spec.nodeName; NULL: not bound */
-    char *nominated; /* status.nominatedNodeName */
+    /* What counts of members and plans read comes first, in one cache line. */
+    char *name;
     char *scheduler; /* spec.schedulerName */
+    usec_t created;
+    size_t n_gates;
+    char **gates; /* the names in spec.schedulingGates, except for muster's own */
     enum gang_phase phase;
+    int32_t priority;
     bool deleting;      /* metadata.deletionTimestamp is set */
     bool unschedulable; /* kube-scheduler's last attempt failed (condition PodScheduled) */
+    bool gated;         /* has muster's own scheduling gate */
+
+    char *ns, *uid;
+    char *node;      /* spec.nodeName; NULL: not bound */
+    char *nominated; /* status.nominatedNodeName */
+    int64_t version; /* metadata.resourceVersion; 0: none, or not a number */
     char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none,
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     usec_t bound_at; /* when the pod was bound, according to its status; 0: unknown */
     uint64_t said;   /* digest of the condition's message; 0: no message */
     bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */
-    int32_t priority;
-    usec_t created;
-    bool gated;   /* has muster's own scheduling gate */
-    char **gates; /* the other names in spec.schedulingGates */
-    size_t n_gates;
     struct gang_kvs labels;
 
     struct gang_ref group; /* the PodGroup that the pod is linked to; empty: none */

@@ -55,6 +55,17 @@ void gang_touch(struct gang_core *core, struct gang *gang)
     gang_report(core, gang);
 }
 
+void gang_recount(struct gang *gang)
+{
+    gang->marks.members++;
+}
+
+void pod_recount(const struct pod *pod)
+{
+    if (pod->gang)
+        gang_recount(pod->gang);
+}
+
 void gang_reconciled(struct gang *gang)
 {
     gang->marks.stale = false;

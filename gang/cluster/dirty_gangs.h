@@ -33,6 +33,12 @@ struct gang *touched_take(struct gang_core *core);
 void touched_later(struct gang_core *core, struct gang *gang);
 void touched_return(struct gang_core *core);
 
+/* Something changed that gang_count() reads: the gang's members, their states, its slots or units.
+ * Call it after the change. */
+void gang_recount(struct gang *gang);
+/* The same for the gang of the pod, if it has one. */
+void pod_recount(const struct pod *pod);
+
 /* The gang's position in the order may have changed. */
 void mark_order_changed(struct gang_core *core, struct gang *gang);
 /* Takes the next such gang; NULL: none. */

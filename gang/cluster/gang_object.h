@@ -92,6 +92,7 @@ struct gang {
         uint64_t full_version;        /* version of that shortage */
         int full_want;                /* how many members it wanted to place */
         bool queue_full;              /* its last plan failed because of its queue alone */
+        uint64_t members;             /* grows with each change that gang_count() reads */
         uint64_t step;                /* core->steps of its last trigger */
         uint32_t triggered;           /* its triggers in that step, one bit for each */
         enum gang_state began;        /* its state before that step */

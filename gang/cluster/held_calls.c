@@ -52,6 +52,7 @@ void hold_begin(struct pod *pod)
 {
     MUST(pod->call && pod->slot && !pod->held);
     pod->held = true;
+    pod_recount(pod);
     pod->held_node = pod->slot->node->id;
     on_its_way(pod, true);
 }
@@ -59,6 +60,7 @@ void hold_begin(struct pod *pod)
 void hold_in_trial(struct pod *pod, bool held)
 {
     pod->held = held;
+    pod_recount(pod);
 }
 
 void on_its_way(struct pod *pod, bool is)
@@ -71,6 +73,7 @@ void hold_end(struct gang_core *core, struct pod *pod)
     if (!pod->held)
         return;
     pod->held = false;
+    pod_recount(pod);
     hold_quota_left(core, pod->gang);
     if (pod->gang->n_held == 0)
         timer_stop(core, &pod->gang->timers[TIMER_HOLD]);

@@ -3,6 +3,7 @@
 
 #include "base/must.h"
 #include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/lookup.h"
@@ -173,6 +174,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
     }
     filter_result_end(core, pod); /* only bind calls for this node can follow */
     pod->charge = how;
+    pod_recount(pod);
     nomination_update(core, pod);
 }
 
@@ -189,6 +191,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     node_joined(core, node, pod->signature, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
+    pod_recount(pod);
     nomination_update(core, pod);
     node->left = core->now;
     node_changed(core, node);
@@ -213,6 +216,7 @@ struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
     node_joined(core, pod->node, pod->signature, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
+    pod_recount(pod);
     return was;
 }
 
@@ -220,6 +224,7 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
 {
     pod->node = was->node;
     pod->charge = was->how;
+    pod_recount(pod);
     use(core, pod->node, pod->signature, 1);
     queue_count_pod(core, pod);
     list_push(was->before, &pod->in_node);
@@ -232,4 +237,5 @@ void charge_confirm(struct pod *pod)
 {
     MUST(pod->node && pod->charge == CHARGE_BINDING);
     pod->charge = CHARGE_ASSIGNED;
+    pod_recount(pod);
 }

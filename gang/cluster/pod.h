@@ -58,16 +58,21 @@ struct claim_use {
 };
 
 struct pod {
+    /* What counts of members and plans read comes first, in two cache lines. */
+
     /* cluster/pods.c */
     struct gang_pod_facts *facts;
     struct signature *signature;
-    struct list in_signature;
     bool unseen; /* a filter call has shown it, and the watch not yet */
 
-    /* cluster/volume_claims.c */
-    struct claim_use *uses; /* one for each of facts->claims, in the same order */
-    size_t n_uses;
-    char *pinned; /* the node to which it is pinned; NULL: none */
+    /* lifecycle/early_rejection.c */
+    bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
+    bool missed; /* it did not use its slot in the last attempt, so it comes last in plans */
+
+    /* cluster/ledger.c */
+    enum charge charge;
+    struct node *node; /* the node to which it is charged; NULL: none */
+    struct list in_node;
 
     /* podgroup/podgroups.c */
     struct group *group; /* its PodGroup; NULL: an ordinary pod */
@@ -75,37 +80,40 @@ struct pod {
     struct unit *unit;   /* the unit in which it counts */
     struct list in_gang;
 
-    /* cluster/pod_labels.c */
-    struct list in_namespace; /* namespace_rule_labels.members */
-
-    /* cluster/ledger.c */
-    struct node *node; /* the node to which it is charged; NULL: none */
-    enum charge charge;
-    struct list in_node;
-
-    /* cluster/queue_usage.c */
-    struct queue *counted_in; /* queue that counts its charge; NULL: none */
-    bool counted_firm;
-
     /* cluster/reservations.c */
     struct slot *slot;
 
     /* cluster/held_calls.c */
-    uint64_t call; /* id of its open bind call; 0: none */
-    usec_t call_since;
-    bool held;          /* muster holds the call, which names the node of the slot */
-    uint32_t held_node; /* id of that node */
+    bool held;          /* muster holds its bind call, which names the node of the slot */
     bool sent;          /* it is on its way: filter has returned the node of its slot */
+    uint32_t held_node; /* id of the node of the held call */
+    uint64_t call;      /* id of its open bind call; 0: none */
+    usec_t call_since;
 
     /* cluster/pod_binding.c */
     struct pod_binding {
-        usec_t began;     /* when the Binding was first sent */
-        usec_t sent;      /* when the Binding was last sent */
+        bool undone;      /* muster requested the pod's eviction after a failed commit */
         int tries;        /* how often its result was unclear */
         int commit;       /* the number of the gang's commit that sent it; 0: none */
+        usec_t began;     /* when the Binding was first sent */
+        usec_t sent;      /* when the Binding was last sent */
         char *refused_on; /* the node of the last refused Binding; NULL: none */
-        bool undone;      /* muster requested the pod's eviction after a failed commit */
     } binding;
+
+    /* cluster/pods.c */
+    struct list in_signature;
+
+    /* cluster/volume_claims.c */
+    struct claim_use *uses; /* one for each of facts->claims, in the same order */
+    size_t n_uses;
+    char *pinned; /* the node to which it is pinned; NULL: none */
+
+    /* cluster/pod_labels.c */
+    struct list in_namespace; /* namespace_rule_labels.members */
+
+    /* cluster/queue_usage.c */
+    struct queue *counted_in; /* queue that counts its charge; NULL: none */
+    bool counted_firm;
 
     /* cluster/kube_queue.c */
     struct pod_queue {
@@ -157,10 +165,6 @@ struct pod {
         usec_t at; /* when it is steered, unless filter is called before */
         struct list in_unasked;
     } steering;
-
-    /* lifecycle/early_rejection.c */
-    bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
-    bool missed; /* it did not use its slot in the last attempt, so it comes last in plans */
 
     /* verb/filter.c */
     uint32_t declined; /* filter refused the nominated node in a call with this node alone: id + 1

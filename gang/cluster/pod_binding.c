@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/pod_binding.h"
 
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 
 void binding_begins(const struct gang_core *core, struct pod *pod, int commit)
@@ -34,4 +35,5 @@ void binding_of_no_commit(struct pod *pod)
 void binding_undone(struct pod *pod, bool is)
 {
     pod->binding.undone = is;
+    pod_recount(pod);
 }

@@ -57,6 +57,7 @@ struct unit {
     int max_pods;           /* maximum of members at once; 0: no limit */
     bool detached;          /* its parent is missing, or is below this unit */
     struct tally t;         /* the result of the last gang_count(), including all units below */
+    uint64_t counted;       /* in the root: gang->marks.members at that count; 0: count again */
     struct signature *like; /* signature of its own members in the last count; NULL: no members */
     bool mixed;             /* its own members have several signatures */
 

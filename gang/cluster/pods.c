@@ -56,6 +56,7 @@ static void join_signature(struct gang_core *core, struct pod *pod)
 {
     pod->signature = signature_of(core, pod->facts);
     list_push(&pod->signature->pods, &pod->in_signature);
+    pod_recount(pod);
     class_labels_pod_added(core, pod->signature, pod);
 }
 
@@ -107,6 +108,7 @@ struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
     struct gang_pod_facts *old = pod->facts;
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     pod->facts = facts;
+    pod_recount(pod);
     return old;
 }
 
@@ -114,6 +116,7 @@ void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
 {
     core->n_unseen += unseen - pod->unseen;
     pod->unseen = unseen;
+    pod_recount(pod);
 }
 
 void pod_free(struct gang_core *core, struct pod *pod)

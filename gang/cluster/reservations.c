@@ -2,6 +2,7 @@
 #include "gang/cluster/reservations.h"
 
 #include "base/must.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
@@ -26,6 +27,7 @@ struct slot *slot_add_uncounted(struct gang_core *core, struct gang *gang, struc
     slot->signature = signature_ref(signature);
     list_push(&gang->slots, &slot->in_gang);
     gang->n_slots++;
+    gang_recount(gang);
     list_push(&node->slots, &slot->in_node);
     node->n_slots++;
     node_joined(core, node, slot->signature, 1);
@@ -49,6 +51,7 @@ void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod)
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
+    gang_recount(slot->gang);
     nominated_room_update(core, pod);
 }
 
@@ -61,6 +64,7 @@ void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
 void slot_recount(struct slot *slot)
 {
     slot->unit = slot->pod->unit;
+    gang_recount(slot->gang);
 }
 
 void slot_steer(struct slot *slot)
@@ -78,6 +82,7 @@ struct pod *slot_empty(struct slot *slot)
     struct pod *pod = STEAL(slot->pod);
     if (pod)
         pod->slot = NULL;
+    gang_recount(slot->gang);
     return pod;
 }
 
@@ -92,6 +97,7 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
     node_joined(core, slot->node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
+    gang_recount(slot->gang);
     return was;
 }
 
@@ -105,6 +111,7 @@ void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_pla
     node_joined(core, slot->node, slot->signature, 1);
     list_push(was->in_gang, &slot->in_gang);
     slot->gang->n_slots++;
+    gang_recount(slot->gang);
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)
@@ -118,6 +125,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
     node_joined(core, node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
+    gang_recount(slot->gang);
     if (slot->pod) {
         MUST(slot->pod->slot == slot && !slot->pod->held); /* a held call needs its slot */
         slot->pod->slot = NULL;

@@ -73,6 +73,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     triggered(core, gang, TRIGGER_REJECTED_EARLY);
     core->stats.rejected_early++;
     pod->rejected_early = pod->missed = true;
+    gang_recount(gang);
     queue_early_rejections_over(pod);
     slot_release(core, pod->slot, REASON_REJECTED_EARLY);
     if (pod->nominated) /* kube-scheduler has tried it, so it probably sleeps again */
@@ -96,6 +97,7 @@ void early_rejection_end(struct gang_core *core, struct pod *pod)
     if (!pod->rejected_early)
         return;
     pod->rejected_early = false;
+    pod_recount(pod);
     pod_timer_stop(core, pod, TIMER_REJECTED_EARLY);
     if (!pod->gang)
         return;

@@ -204,6 +204,7 @@ static void recount_in_units(struct gang_core *core, struct gang *gang)
         else
             slot_release(core, slot, REASON_SLOT_MOVED);
     }
+    gang_recount(gang);
 }
 
 static void build_tree(struct gang_core *core, struct gang *gang)
@@ -358,6 +359,8 @@ static void move_members(struct gang_core *core, struct group *group, struct gan
             nominated_room_update(core, pod);
             binding_of_no_commit(pod);
         }
+    gang_recount(from);
+    gang_recount(to);
 }
 
 /* Drops the gang's plan and all that depends on its units, which are about to change. */
@@ -702,6 +705,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     nominated_room_update(core, pod);
     pod->unit = unit_of_pod(group, pod->facts);
     list_push(&gang->members, &pod->in_gang);
+    gang_recount(gang);
     rule_labels_member_added(core, pod);
     gang_plan_again(gang);
     gang_touch(core, gang);
@@ -716,6 +720,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     struct group *group = pod->group;
     list_remove(&pod->in_gang);
+    gang_recount(gang);
     rule_labels_member_removed(core, pod);
     group->n_members--;
     pod->group = NULL;
@@ -737,6 +742,7 @@ void group_moved(struct gang_core *core, struct pod *pod)
     pod->unit = unit_of_pod(pod->group, pod->facts);
     if (pod->unit == old)
         return;
+    gang_recount(pod->gang);
     if (pod->slot)
         slot_recount(pod->slot);
     unit_left(core, pod->gang, old);

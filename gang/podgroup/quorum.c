@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 
+#include "base/hash.h"
 #include "gang/bounds.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
@@ -253,6 +255,7 @@ void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit)
             break;
         }
     unit_free(unit);
+    gang_recount(gang);
 }
 
 /* ---- counting ---- */
@@ -333,6 +336,12 @@ static void fold(struct unit *unit)
     }
 }
 
+/* Whether nothing has changed since the last count. */
+static bool is_counted(const struct gang *gang)
+{
+    return gang->root->counted && gang->root->counted == gang->marks.members;
+}
+
 static void clear(struct unit *unit)
 {
     unit->t = (struct tally){0};
@@ -342,7 +351,7 @@ static void clear(struct unit *unit)
         clear(child);
 }
 
-const struct tally *gang_count(const struct gang_core *core, const struct gang *gang)
+static void count_again(const struct gang_core *core, const struct gang *gang)
 {
     clear(gang->root);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -352,7 +361,42 @@ const struct tally *gang_count(const struct gang_core *core, const struct gang *
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         slot->unit->t.slots += !slot->pod;
     fold(gang->root);
+    gang->root->counted = gang->marks.members;
+}
+
+const struct tally *gang_count(const struct gang_core *core, const struct gang *gang)
+{
+    if (!is_counted(gang))
+        count_again(core, gang);
     return &gang->root->t;
+}
+
+/* Adds the tallies of the unit and of all units below to the digest. */
+static void digest_tallies(const struct unit *unit, uint64_t *digest)
+{
+    const struct tally *t = &unit->t;
+    const int counts[] = {t->members, t->bound,     t->binding,   t->held,    t->slots,
+                          t->running, t->gated,     t->closed,    t->foreign, t->rejected_early,
+                          t->failed,  t->succeeded, t->plannable, unit->mixed};
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+        *digest = hash_u64(*digest, (uint64_t)counts[i]);
+    *digest = hash_u64(*digest, (uintptr_t)unit->like);
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        digest_tallies(child, digest);
+}
+
+int gang_count_check(const struct gang_core *core, const struct gang *gang, struct err *err)
+{
+    uint64_t was = HASH_START, is = HASH_START;
+    if (!is_counted(gang))
+        return 0;
+    digest_tallies(gang->root, &was);
+    count_again(core, gang);
+    digest_tallies(gang->root, &is);
+    if (is == was)
+        return 0;
+    return err_set(err, ERR_INTERNAL, "gang %s: its members changed since they were counted",
+                   gang->head->key);
 }
 
 static int count_at(const struct tally *t, enum stage stage)
@@ -466,14 +510,18 @@ bool gang_has_maximum(const struct gang *gang)
 
 void unit_add_slots(struct unit *unit, int n)
 {
-    for (; unit; unit = unit->parent)
+    for (; unit; unit = unit->parent) {
         unit->t.slots += n;
+        unit->counted = 0;
+    }
 }
 
 void unit_add_bound(struct unit *unit, int n)
 {
-    for (; unit; unit = unit->parent)
+    for (; unit; unit = unit->parent) {
         unit->t.bound += n;
+        unit->counted = 0;
+    }
 }
 
 /* ---- validation ---- */

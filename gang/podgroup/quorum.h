@@ -36,8 +36,11 @@ struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod);
 struct unit *unit_by_name(const struct group *group, const char *name);
 /* A member has left the unit. Frees the unit if it is a part and has no members any more. */
 void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit);
-/* Counts the gang's members in all its units. Returns the root's tally. */
+/* Counts the gang's members in all its units, unless nothing has changed since the last count.
+ * Returns the root's tally. */
 const struct tally *gang_count(const struct gang_core *core, const struct gang *gang);
+/* For tests: 0 if the tallies that gang_count() would return are right; else -1, see err. */
+int gang_count_check(const struct gang_core *core, const struct gang *gang, struct err *err);
 /* How many more members must reach the stage so that the minimums of the unit and below are met; 0
  * or less: they are met. Uses the tallies of the last gang_count(). */
 int unit_lacks(const struct unit *unit, enum stage stage);
@@ -57,7 +60,8 @@ bool gang_has_maximum(const struct gang *gang);
 /* Whether the maximum allows no further member in the pod's unit. Counts the gang's members first.
  */
 bool pod_at_maximum(const struct gang_core *core, const struct pod *pod);
-/* Adds n slots to the tallies of the unit and of all units above it. */
+/* Adds n slots to the tallies of the unit and of all units above it, until the next gang_count().
+ */
 void unit_add_slots(struct unit *unit, int n);
 /* The same for bound members. */
 void unit_add_bound(struct unit *unit, int n);

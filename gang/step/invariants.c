@@ -101,6 +101,8 @@ static int check_apart(const struct node *node, struct err *err)
 static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     int slots = 0, held = 0;
+    if (gang_count_check(core, gang, err) < 0)
+        return -1;
     gang_count(core, gang);
     for (int what = 0; what < GANG_INVARIANT_MAX; what++)
         if (gang_invariant_check(core, gang, (enum gang_invariant)what, err) < 0)
