@@ -9,7 +9,8 @@
 
 /* The gang changed. The step then reconciles it, plans it if needed, and reports it. */
 void gang_touch(struct gang_core *core, struct gang *gang);
-/* The same if only its reason changed: what it needs is as before. */
+/* Only its reason changed: the step reports it. What it needs is as before, so the step does not
+ * reconcile it. */
 void gang_report(struct gang_core *core, struct gang *gang);
 /* The gang has been reconciled. */
 void gang_reconciled(struct gang *gang);

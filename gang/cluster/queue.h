@@ -48,54 +48,48 @@ struct queue_claim {
 };
 
 struct queue {
+    /* What each planning pass reads comes first. */
+
     /* queue/queues.c */
-    char *key;
-    struct gang_ref ref;
     struct gang_queue_facts *facts; /* NULL: gangs or queues name it, and no object exists */
-    struct list gangs;              /* gangs in it, by in_queue */
-    struct list in_edited;          /* core->queues.edited */
-    struct list in_unused;          /* core->queues.unused */
-    struct queue_claim *claims;     /* the namespaces whose pods it takes */
-    size_t n_claims;
-    bool moved; /* it came, went or named another parent since it was settled */
 
     /* queue/queue_tree.c */
-    struct queue *named;           /* its named parent, which may have no object; NULL: none */
-    struct list in_namers, namers; /* those that name it */
-    struct list in_unplaced;       /* to get its place, while the tree is settled */
-    struct queue *parent;          /* NULL: it is the root */
-    struct list in_parent, children;
-    size_t n_children;
-    int level;            /* 0: the root */
-    bool circular;        /* it would be its own ancestor */
+    struct queue *parent; /* NULL: it is the root */
     struct quota *quotas; /* sorted by resource number */
     size_t n_quotas;
-    bool reserves;             /* it has a reserved amount */
-    char *own_fault;           /* why no gang can use it, by its own fields; NULL: no reason */
+    size_t n_children;
     const struct queue *fault; /* it or the queue above whose own_fault counts here; NULL: none */
+    int level;                 /* 0: the root */
     bool closed;               /* it or a queue above takes no new pods */
+    bool reserves;             /* it has a reserved amount */
 
-    /* step/top_queues.c */
-    usec_t waiting_since; /* see struct gang_queue_figures; valid while they are shown */
+    /* queue/queue_order.c: what orders it among its siblings */
+    struct queue_standing {
+        uint64_t as_of; /* core->queue_changes then, + 1; 0: never */
+        bool under;     /* it uses less than it deserves */
+        int32_t priority;
+        int64_t share; /* its dominant share by weight, or what it is in debt */
+        usec_t created;
+    } standing;
 
     /* cluster/queue_usage.c */
-    struct amounts used, firm;      /* charged and reserved in it and all queues below it; by gangs
-                                       that are not preemptible */
+    struct amounts used, firm; /* charged and reserved in it and all queues below it; by gangs
+                                  that are not preemptible */
+    uint64_t freed;            /* core->marks.clock when `used` last shrank, or a limit grew */
+    uint64_t changed;          /* core->queue_changes when something that orders it last changed */
     struct amounts kept, kept_high; /* unused parts of what its children have reserved: the sums of
                                        their low and high halves, see queue_kept() */
     int own_gangs[QUEUE_GANGS];     /* gangs in it itself */
     int gangs_below[QUEUE_GANGS];   /* the same, with all queues below it */
-    uint64_t freed;                 /* core->marks.clock when `used` last shrank, or a limit grew */
     size_t n_counted;               /* pods and slots counted in it itself */
     uint64_t want_changed;  /* core->want_changes when `share.wanted` may last have changed */
-    uint64_t changed;       /* core->queue_changes when something that orders it last changed */
     struct list in_changed; /* core->queues_changed or core->queues_to_emit */
 
     /* queue/fair_share.c */
     struct queue_share {
+        struct amounts fair;   /* its fair share, in thousandths of a unit */
         uint64_t as_of;        /* core->want_changes when `wanted` was summed, + 1; 0: never */
         struct amounts wanted; /* `used`, and what the waiting gangs below it need */
-        struct amounts fair;   /* its fair share, in thousandths of a unit */
         int64_t fraction;      /* the largest part of the cluster that `fair` is, see SHARE_ONE */
         int64_t largest;       /* the same for its largest waiting gang */
         int64_t credit;        /* see fair_share.h; SHARE_ONE for a second */
@@ -104,13 +98,6 @@ struct queue {
         bool waits;            /* gangs in it or below it wait */
         bool oversize;         /* its next gang needs more than its fair share */
     } share;
-
-    /* queue/queue_order.c */
-    struct queue_standing {
-        uint64_t as_of; /* core->queue_changes then, + 1; 0: never */
-        bool under;     /* it uses less than it deserves */
-        int64_t share;  /* its dominant share by weight, or what it is in debt */
-    } standing;
 
     /* plan/turns.c: its gangs that are due in this planning pass */
     struct queue_turns {
@@ -123,6 +110,27 @@ struct queue {
         struct gang **line;               /* if it is fifo: its waiting gangs, in order, */
         size_t n_line, cap_line, line_at; /* and the index of the first that still waits */
     } turns;
+
+    /* queue/queues.c */
+    char *key;
+    struct gang_ref ref;
+    struct list gangs;          /* gangs in it, by in_queue */
+    struct list in_edited;      /* core->queues.edited */
+    struct list in_unused;      /* core->queues.unused */
+    struct queue_claim *claims; /* the namespaces whose pods it takes */
+    size_t n_claims;
+    bool moved; /* it came, went or named another parent since it was settled */
+
+    /* queue/queue_tree.c */
+    struct queue *named;           /* its named parent, which may have no object; NULL: none */
+    struct list in_namers, namers; /* those that name it */
+    struct list in_unplaced;       /* to get its place, while the tree is settled */
+    struct list in_parent, children;
+    bool circular;   /* it would be its own ancestor */
+    char *own_fault; /* why no gang can use it, by its own fields; NULL: no reason */
+
+    /* step/top_queues.c */
+    usec_t waiting_since; /* see struct gang_queue_figures; valid while they are shown */
 
     /* messages/queue_status.c */
     uint64_t emitted; /* digest of the status that was last emitted; 0: none */

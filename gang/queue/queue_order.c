@@ -64,21 +64,22 @@ static const struct queue_standing *standing(const struct gang_core *core, struc
     if (s->as_of <= queue->changed || s->as_of <= core->queues_reordered)
         *s = (struct queue_standing){.as_of = core->queue_changes + 1,
                                      .under = is_under(queue),
-                                     .share = share_of(core, queue)};
+                                     .priority = queue_priority(queue),
+                                     .share = share_of(core, queue),
+                                     .created = queue->facts ? queue->facts->created : 0};
     return s;
 }
 
 int siblings_order(const struct gang_core *core, struct queue *a, struct queue *b)
 {
     const struct queue_standing *x = standing(core, a), *y = standing(core, b);
-    const struct gang_queue_facts *f = a->facts, *g = b->facts;
     int order = compare(y->under, x->under);
     if (!order)
-        order = compare(queue_priority(b), queue_priority(a));
+        order = compare(y->priority, x->priority);
     if (!order)
         order = compare(x->share, y->share);
     if (!order)
-        order = compare(f ? f->created : 0, g ? g->created : 0);
+        order = compare(x->created, y->created);
     return order ? order : strcmp(a->key, b->key);
 }
 

@@ -146,6 +146,7 @@ static struct gang_event queue_event(int level, int i, int gpus)
     free(ref.ns);
     ref.ns = xstrdup("");
     ev.queue->ref = ref;
+    ev.queue->created = i * USEC_PER_SEC;
     ev.queue->parent = level ? queue_name(level - 1, i) : NULL;
     struct gang_quota *quota = gang_quota_add(ev.queue, GPU);
     quota->deserved = gpus / 2 / levels[level];
