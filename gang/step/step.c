@@ -226,7 +226,6 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     default: /* calls are answered later; TICK only changes the time */
         break;
     }
-    displaced_slots_settle(core);
 }
 
 static void fire_timers(struct gang_core *core)
