@@ -43,7 +43,7 @@ static void check_combinations(struct config_loading *l)
     if (c->express_lane && !c->kube_scheduler_config)
         config_mistake(l, where_of(l, AT(express_lane)),
                        "expressLane: muster must know kube-scheduler's configuration: set "
-                       "kubeSchedulerConfig to the path of the file");
+                       "kubeSchedulerConfig to the path of kube-scheduler's configuration file");
     if (c->backoff > c->max_backoff)
         config_mistake(
             l, where_of_two(l, AT(backoff), AT(max_backoff)),
@@ -90,9 +90,9 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: replacements for lost members wait until enough members exist for "
          "the minimum of the gang"},
-        {c->express_lane, "expressLane: members that kube-scheduler does not bind get no Scheduled "
-                          "event. They may take room that muster has just offered to another pod; "
-                          "kube-scheduler then tries that pod again"},
+        {c->express_lane, "expressLane: members that muster binds before kube-scheduler calls bind "
+                          "for them get no Scheduled event. They may take room that muster has "
+                          "just offered to another pod; kube-scheduler then tries that pod again"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)

@@ -72,12 +72,11 @@ static const struct config_key keys[] = {
      "longest time to hold a bind call. Must be at least 5 s shorter than httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long to reserve room for pods that are not created yet, counted from the creation of the "
-     "newest pod (0 disables)"},
+     "how long muster reserves room for members that do not exist yet, from the creation of the "
+     "gang's newest pod (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
-     "httpTimeout of the muster extender in kube-scheduler's configuration. The two values must be "
-     "equal"},
+     "must equal the httpTimeout of the muster extender in kube-scheduler's configuration"},
     {ABOUT_ATTEMPTS, "scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION,
      AT(schedule_timeout), "60", SEC(1), SEC(604800), NULL,
      "timeout of an attempt, if neither the PodGroup nor its dialect sets one"},
@@ -109,15 +108,15 @@ static const struct config_key keys[] = {
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
      "what to do if the API server refuses a Binding of a commit: complete (place the refused "
-     "members again, before other gangs) or evict (evict the members that the commit has bound "
-     "and that have a controller)"},
+     "members again, before other gangs) or evict (evict the members that the commit has bound and "
+     "that have a controller)"},
     {ABOUT_HOLDS, "belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
      below_minimums,
-     "how to schedule replacements for lost members: leave (one by one) or requeue (together, "
-     "when enough members exist for the minimum)"},
+     "how to schedule replacements if a gang has fallen below its minimum: leave (one by one) or "
+     "requeue (together, once enough members exist)"},
     {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
-     "when to nominate members to their planned nodes: auto (if it saves time), always, or "
-     "never. Even with never, muster nominates members that could not reach their node otherwise"},
+     "when to nominate members to their planned nodes: auto (if it saves time), always, or never "
+     "(only if a member could not reach its node otherwise)"},
     {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
      NULL,
      "true: commit a gang as soon as kube-scheduler calls bind for its first member, if muster "
@@ -130,8 +129,8 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "if at least this many pods that filter refused wait, muster commits gangs in batches once "
-     "their quorum is at bind (0 disables)"},
+     "muster commits gangs in batches while at least this many pods wait that filter has refused "
+     "(0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest request body on the extender port, in MiB. With nodeCacheCapable: false, 5,000 nodes "
@@ -141,15 +140,15 @@ static const struct config_key keys[] = {
      "largest number of connections on the extender port, including those of held bind calls"},
     {ABOUT_SCHEDULER, "schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names),
      NULL, 0, 0, NULL,
-     "muster schedules only pods with one of these schedulerNames. If empty, muster schedules "
-     "all pods"},
+     "muster schedules only pods with one of these schedulerNames. If empty, muster schedules all "
+     "pods"},
     {ABOUT_GATES, "gates.enabled", "gates-enabled", CONFIG_BOOL, AT(gates), "false", 0, 0, NULL,
      "true: pods keep the scheduling gate muster.dev/plan until their gang has a plan. false: "
      "muster removes this gate from all pods"},
     {ABOUT_GATES, "gates.showToAutoscaler", "gates-show-to-autoscaler", CONFIG_BOOL, AT(gates_show),
      "false", 0, 0, NULL,
-     "true: muster also removes the gate from gangs that lack room, so that a cluster "
-     "autoscaler sees their pods"},
+     "true: muster also removes the gate from gangs that lack room, so that a cluster autoscaler "
+     "sees their pods"},
     {ABOUT_PODGROUPS, "createPodGroups", "create-pod-groups", CONFIG_BOOL, AT(create_pod_groups),
      "true", 0, 0, NULL, "true: muster creates PodGroups for pods that have none"},
     {ABOUT_PODGROUPS, "podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS,
@@ -164,16 +163,15 @@ static const struct config_key keys[] = {
      "namespaces in which muster never creates PodGroups. If empty, no namespace is excluded"},
     {ABOUT_PODGROUPS, "podGroupDialect", "pod-group-dialect", CONFIG_CHOICE, AT(pod_group_dialect),
      "kai", 0, 0, config_dialects,
-     "dialect of the PodGroups that muster creates, if a pod does not select one: kai, volcano, "
-     "x-k8s or sigs"},
+     "default dialect of the PodGroups that muster creates. A pod can select another one"},
     {ABOUT_QUEUES, "queueNamespaces", "queue-namespaces", CONFIG_GRANTS, AT(queue_namespaces), NULL,
      0, 0, NULL,
-     "which namespaces may use which queues, as QUEUE:NAMESPACE or QUEUE:*. A queue that the "
-     "list does not name is open to all namespaces"},
+     "which namespaces may use which queues, as QUEUE:NAMESPACE or QUEUE:*. A queue that the list "
+     "does not name is open to all namespaces"},
     {ABOUT_QUEUES, "queueHalfLifeSeconds", "queue-half-life-seconds", CONFIG_DURATION,
      AT(queue_half_life), "3600", SEC(10), SEC(2592000), NULL,
-     "half-life of a queue's past use and of its credit. muster uses credit to order queues "
-     "whose gangs are larger than the queue's share"},
+     "half-life of a queue's past use and of its credit. Credit decides the order of queues whose "
+     "next gang is larger than their share"},
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
      "effect of past use on a queue's weight, in percent (0 disables time-based fair share)"},
@@ -226,10 +224,10 @@ int config_address(const char *text, char **ret_host, int *ret_port, struct err 
     char *end = NULL;
     long port = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : -1;
     if (port < 0 || port > 65535 || *end)
-        return err_set(err, ERR_INVALID,
-                       "\"%s\" is not an address: write ADDR:PORT, such as 127.0.0.1:9910 or "
-                       "[::1]:9910",
-                       text);
+        return err_set(
+            err, ERR_INVALID,
+            "\"%s\" is not an address: write ADDR:PORT, such as 127.0.0.1:9910 or [::1]:9910",
+            text);
     bool v6 = text[0] == '[' && colon > text + 1 && colon[-1] == ']';
     cleanup_free char *host = v6 ? xstrndup(text + 1, (size_t)(colon - text) - 2)
                                  : xstrndup(text, (size_t)(colon - text));

@@ -141,11 +141,11 @@ const char *gang_reason_name(enum gang_reason_code code);
       "muster undoes a failed commit (`onFailedCommit: evict`)")                                   \
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
-      "kube-scheduler has not called filter for the member since the gang's reason for waiting "   \
-      "changed")                                                                                   \
+      "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
+      "the member since then, so its message is outdated")                                         \
     X(MISMATCH, "PredicateMismatch", true, "Pod",                                                  \
-      "with `expressLane: true`: muster and kube-scheduler disagree whether a node is feasible "   \
-      "for the pod. Only the first difference in a namespace is reported")
+      "with `expressLane: true`: muster and kube-scheduler disagree about whether a node is "      \
+      "feasible for the pod. Only the first difference in a namespace is reported")
 
 enum gang_kube_event {
 #define X(id, reason, warning, kind, when) KUBE_EVENT_##id,

@@ -28,20 +28,19 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
 {
     const char *resource = core->resources.names[s->resource];
     if (s->code == REASON_QUEUE_RESERVED) {
-        put_used(b, resource, s->used, " of the ", s->limit);
+        buf_puts(b, "only ");
+        put_used(b, resource, s->limit > s->used ? s->limit - s->used : 0, " of the ", s->limit);
         buf_printf(b, " %s open to ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " are in use; all others are reserved for other queues");
+        buf_puts(b, " are free; the rest of the cluster's are reserved for other queues");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {
-        buf_puts(b, "non-preemptible gangs and pods are limited to the ");
-        quantity_format(b, resource, s->limit);
+        buf_puts(b, "it is not preemptible, and such gangs and pods use ");
+        put_used(b, resource, s->used, " of the ", s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " deserves, and use ");
-        quantity_format(b, resource, s->used);
-        buf_puts(b, " of them");
+        buf_puts(b, " deserves");
         return;
     }
     put_queue(b, leaf, s->queue);

@@ -61,19 +61,18 @@ static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *
                        "minMember and minSubGroup exclude each other; remove one from subgroup %s",
                        name);
     if (leaf && part->has_children)
-        return err_set(err, ERR_INVALID,
-                       "minSubGroup is set, but subgroup %s has no subgroups of its own; write "
-                       "minMember",
-                       name);
+        return err_set(
+            err, ERR_INVALID,
+            "minSubGroup is set, but subgroup %s has no subgroups of its own; write minMember",
+            name);
     if (leaf && !part->has_member)
         return err_set(err, ERR_INVALID,
                        "minMember is missing: subgroup %s has no subgroups of its own and needs it",
                        name);
     if (!leaf && part->has_member)
-        return err_set(err, ERR_INVALID,
-                       "minMember is set, but subgroup %s has subgroups of its own; write "
-                       "minSubGroup",
-                       name);
+        return err_set(
+            err, ERR_INVALID,
+            "minMember is set, but subgroup %s has subgroups of its own; write minSubGroup", name);
     return 0;
 }
 
@@ -179,10 +178,10 @@ static int kai_preemptibility(const json_t *spec, struct gang_group_facts *facts
         }
     if (!*text)
         return 0;
-    return err_set(err, ERR_INVALID,
-                   "spec.preemptibility is %s, must be preemptible, semi-preemptible or "
-                   "non-preemptible",
-                   field_quote(text, q));
+    return err_set(
+        err, ERR_INVALID,
+        "spec.preemptibility is %s, must be preemptible, semi-preemptible or non-preemptible",
+        field_quote(text, q));
 }
 
 static int kai_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
@@ -318,8 +317,8 @@ static const struct dialect_field kai_fields[] = {
      "unless subgroups have minimums. In a PodGroup with child PodGroups: this many of the "
      "children start together"},
     {"spec.minSubGroup", DIALECT_READS | DIALECT_CREATES,
-     "this many of the topmost subgroups must meet their minimums. Absent: all of them. Must "
-     "not be set together with `spec.minMember`"},
+     "this many of the topmost subgroups must meet their minimums. Absent: all of them. Must not "
+     "be set together with `spec.minMember`"},
     {"spec.subGroups[].name", DIALECT_READS | DIALECT_CREATES,
      "the name of the subgroup. Its pods have this name in the label "
      "`kai.scheduler/subgroup-name`"},

@@ -229,8 +229,8 @@ static const struct dialect_field volcano_fields[] = {
      "unless tasks or subgroups have minimums"},
     {"spec.minTaskMember", DIALECT_READS | DIALECT_CREATES,
      "a minimum for each task. In the PodGroup of a Volcano Job, Volcano sets it to the number of "
-     "all replicas of the task. There, muster uses the field only if its values add up to at "
-     "most `spec.minMember`"},
+     "all replicas of the task. In such a PodGroup, muster uses the field only if the sum of its "
+     "values is at most `spec.minMember`"},
     {"spec.minResources", DIALECT_READS | DIALECT_CREATES,
      "muster makes no plan while less than this is free. It ignores keys for quotas (`requests.`, "
      "`limits.`, `count/`)"},
@@ -240,9 +240,9 @@ static const struct dialect_field volcano_fields[] = {
     {"spec.subGroupPolicy[].name", DIALECT_READS, "the name of the policy, for messages"},
     {"spec.subGroupPolicy[].labelSelector", DIALECT_READS, "selects members"},
     {"spec.subGroupPolicy[].matchLabelKeys", DIALECT_READS,
-     "selected members with the same values of these labels form a part"},
-    {"spec.subGroupPolicy[].subGroupSize", DIALECT_READS, "a part needs this many members"},
-    {"spec.subGroupPolicy[].minSubGroups", DIALECT_READS, "this many parts must start together"},
+     "selected members that have equal values of these labels form a subgroup"},
+    {"spec.subGroupPolicy[].subGroupSize", DIALECT_READS, "how many members a subgroup needs"},
+    {"spec.subGroupPolicy[].minSubGroups", DIALECT_READS, "how many subgroups must start together"},
     {"spec.queue", DIALECT_READS | DIALECT_CREATES, "the queue of the gang"},
     {"spec.networkTopology", 0, ""},
     {"spec.subGroupPolicy[].networkTopology", 0, ""},
@@ -251,8 +251,8 @@ static const struct dialect_field volcano_fields[] = {
     {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
     {"status.failed", DIALECT_WRITES, "pods that have failed"},
     {"status.conditions", DIALECT_WRITES,
-     "the conditions `Scheduled` and `Unschedulable`. The reason of `Unschedulable` is "
-     "[Volcano's](reasons.md) or muster's own"},
+     "the conditions `Scheduled` and `Unschedulable`, with a reason of [Volcano](reasons.md) or of "
+     "muster"},
     {NULL, 0, NULL},
 };
 

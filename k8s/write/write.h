@@ -63,7 +63,7 @@ struct write_request_about {
       "first owner of the pod, or the pod if it has no owner",                                     \
       "muster has been unable for 30 s to create a PodGroup or to link the pod to it")             \
     X(QUEUE_INVALID, "InvalidQueue", "Volcano Queue, ElasticQuota",                                \
-      "the queue has an error, or a different error than before; the message is the error")
+      "muster finds an error in the queue, or the error changes; the message is the error")
 
 enum writer_event {
 #define X(id, reason, object, when) WRITER_EVENT_##id,

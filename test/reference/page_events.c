@@ -37,9 +37,9 @@ void page_events(const char *root)
     page_title("Events", "This page is for users and operators who see an event that muster wrote.",
                "`GANG_KUBE_EVENTS` in `gang/effect.h`, and `WRITER_EVENTS` in `k8s/write/write.h`");
     printf("muster writes these Kubernetes events. [My gang is "
-           "Pending](../pending.md#codes-messages-and-events) describes what to\ndo. On average, "
-           "muster writes at most 50 events about PodGroups and 10 events about pods in a "
-           "second.\n\n"
+           "Pending](../pending.md#codes-messages-and-events) describes what\nto do. muster limits "
+           "its events to an average of 50 per second about PodGroups and 10 per second about "
+           "pods.\n\n"
            "| reason | type | object | when |\n|---|---|---|---|\n");
     for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
         check_explained(pending, events[i].reason);

@@ -10,24 +10,19 @@ static const struct {
 } sections[] = {
     {&dialect_kai, "KAI (`kai`)",
      "There are two versions of KAI's PodGroup: KAI itself defines v2alpha2, and published "
-     "examples "
-     "use v2. Each has fields\nthat the other does not have. muster reads all of these fields in "
-     "both "
-     "versions, if the CRD has them.\n\n"},
+     "examples use v2. Each has\nfields that the other does not have. The table lists the fields "
+     "of both. muster reads a\nfield in either version, if the CRD defines it.\n\n"},
     {&dialect_volcano, "Volcano (`volcano`)", ""},
     {&dialect_xk8s, "scheduler-plugins (`x-k8s`)", ""},
     {&dialect_sigs, "ACS, Koordinator and older scheduler-plugins (`sigs`)",
      "The annotations in this table are those of the PodGroup, not of its pods.\n\n"
      "All members must have the same value of the label `alibabacloud.com/compute-class`. "
-     "Otherwise "
-     "the gang waits with the\nreason `MembersDiffer`. A member without the label differs from a "
-     "member with the label.\n\n"},
+     "Otherwise the gang waits with\nthe reason `MembersDiffer`. A member without the label "
+     "differs from a member with the label.\n\n"},
     {&dialect_koordinator, "Pods that declare their gang",
-     "These labels and annotations are on the pods, without a PodGroup object. If pods differ, "
-     "muster "
-     "uses those of\nthe oldest pod. If Koordinator's annotation names the gang, the longest time "
-     "for "
-     "an attempt is 600 s by default.\n\n"},
+     "These labels and annotations are set on the pods; there is no PodGroup object. If pods "
+     "differ, muster uses those of\nthe oldest pod. By default, an attempt takes at most 600 s if "
+     "the annotation\n`gang.scheduling.koordinator.sh/name` names the gang.\n\n"},
 };
 
 /* ---- links ---- */
@@ -42,16 +37,15 @@ static void print_keys(const struct dialect_key *keys)
 
 static void print_links(void)
 {
-    printf(
-        "## Links\n\n"
-        "Each row is a dialect. A pod names its PodGroup in one of these labels and annotations. "
-        "If muster creates the\nPodGroup, it sets the label or annotation that is named first in "
-        "the fourth column.\n\n"
-        "A pod that names two different PodGroups belongs to neither of them. The last three "
-        "dialects are an exception:\nif a pod names different PodGroups in these, muster uses the "
-        "first of the three.\n\n"
-        "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
-        "subgroup or task in |\n|---|---|---|---|---|\n");
+    printf("## Links\n\n"
+           "Each row is a dialect. A pod names its PodGroup in one of these labels and "
+           "annotations. If muster creates the\nPodGroup, it sets the label or annotation that is "
+           "named first in the fourth column.\n\n"
+           "A pod that names two different PodGroups belongs to neither of them. The last three "
+           "dialects are an exception:\nif a pod names different PodGroups in these, the uppermost "
+           "of these rows decides.\n\n"
+           "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
+           "subgroup or task in |\n|---|---|---|---|---|\n");
     for (const struct dialect *const *d = dialects; *d; d++) {
         printf("| `%s` | %s |", (*d)->name, (*d)->api_group);
         for (const char *const *v = (*d)->versions; *v; v++)
@@ -137,13 +131,11 @@ static void print_phase(const struct dialect *d, const struct phase_case *c)
 
 static void print_phases(void)
 {
-    printf(
-        "\n## Phases\n\n"
-        "muster derives `status.phase` from the [state](states.md) of the gang. In `x-k8s`, "
-        "`Failed` is final, so a gang that\nbacks off does not get this phase. In `volcano`, the "
-        "phase is "
-        "`Unknown` while a part of the gang runs and the gang is\nAssembling, Waiting, Recovering "
-        "or BackedOff.\n\n| the gang is |");
+    printf("\n## Phases\n\n"
+           "muster derives `status.phase` from the [state](states.md) of the gang. In `x-k8s`, "
+           "`Failed` is final, so a gang that\nbacks off does not get this phase. In `volcano`, "
+           "the phase is `Unknown` while a part of the gang runs and the gang is\nAssembling, "
+           "Waiting, Recovering or BackedOff.\n\n| the gang is |");
     for (const struct dialect *const *d = dialects; *d; d++)
         if ((*d)->status)
             printf(" `%s` |", (*d)->name);

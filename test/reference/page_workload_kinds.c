@@ -35,16 +35,13 @@ void page_workload_kinds(const char *root)
                "the table in `workload/kinds.c`");
     printf(
         "muster knows how many pods of these workloads start together. The setting `workloads` "
-        "adds "
-        "further kinds. For a\nworkload of any other kind, muster creates a PodGroup whose minimum "
-        "is "
-        "1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
+        "adds further kinds. For a\nworkload of any other kind, muster creates a PodGroup whose "
+        "minimum is 1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
         "| column | meaning |\n|---|---|\n"
         "| minimum | how many pods start together. An annotation can change this number |\n"
-        "| gang | yes: muster also reads the "
-        "[annotations](../workloads.md#which-pods-get-one) of the workload if the `schedulerName` "
-        "of "
-        "its pods is not in `podGroupSchedulers`. Empty: it then reads only those of the pods |\n"
+        "| gang | matters only if the `schedulerName` of the pods is not in `podGroupSchedulers`. "
+        "yes: muster then reads the [annotations](../workloads.md#which-pods-get-one) of the pods "
+        "and of the workload. Empty: it then reads only the annotations of the pods |\n"
         "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
         "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;

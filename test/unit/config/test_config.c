@@ -139,7 +139,7 @@ static const struct {
      "FILE:3: holdSeconds: is set twice (first on line 1): keep one\n"},
     {"logLevel: info\nexpressLane: true\n",
      "FILE:2: expressLane: muster must know kube-scheduler's configuration: set "
-     "kubeSchedulerConfig to the path of the file\n"},
+     "kubeSchedulerConfig to the path of kube-scheduler's configuration file\n"},
     {"holdSeconds: soon\n",
      "FILE:1: holdSeconds: \"soon\" is not a duration: write 90s, 1m30s or 500ms\n"},
     {"holdSeconds: 0\n",
