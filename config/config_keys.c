@@ -72,8 +72,8 @@ static const struct config_key keys[] = {
      "longest time to hold a bind call. Must be at least 5 s shorter than httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long muster reserves room for members that do not exist yet, from the creation of the "
-     "gang's newest pod (0 disables)"},
+     "how long after the creation of the gang's newest pod muster reserves room for members that "
+     "do not exist yet (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
      "must equal the httpTimeout of the muster extender in kube-scheduler's configuration"},
@@ -116,7 +116,7 @@ static const struct config_key keys[] = {
      "requeue (together, once enough members exist)"},
     {ABOUT_SCHEDULER, "steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
      "when to nominate members to their planned nodes: auto (if it saves time), always, or never "
-     "(only if a member could not reach its node otherwise)"},
+     "(except if a member could not reach its node otherwise)"},
     {ABOUT_SCHEDULER, "expressLane", "express-lane", CONFIG_BOOL, AT(express_lane), "false", 0, 0,
      NULL,
      "true: commit a gang as soon as kube-scheduler calls bind for its first member, if muster "
@@ -129,12 +129,12 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "muster commits gangs in batches while at least this many pods wait that filter has refused "
-     "(0 disables)"},
+     "muster commits gangs in batches while at least this many pods that filter has refused are "
+     "waiting (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
-     "largest request body on the extender port, in MiB. With nodeCacheCapable: false, 5,000 nodes "
-     "can take 70 MiB"},
+     "largest request body on the extender port, in MiB. A request for 5,000 nodes can take 70 MiB "
+     "if nodeCacheCapable is false"},
     {ABOUT_LIMITS, "connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit),
      "16384", 128, 1000000, NULL,
      "largest number of connections on the extender port, including those of held bind calls"},

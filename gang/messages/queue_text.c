@@ -13,39 +13,35 @@ static void put_queue(struct buf *b, const struct queue *leaf, const struct queu
         buf_printf(b, " (above queue %s)", leaf->ref.name);
 }
 
-/* `of`: " of " or " of the ". */
-static void put_used(struct buf *b, const char *resource, int64_t used, const char *of,
-                     int64_t limit)
-{
-    quantity_format(b, resource, used);
-    buf_puts(b, of);
-    quantity_format(b, resource, limit);
-}
-
 /* Which limit leaves no room, and how much of it is used. */
 static void put_limit(struct buf *b, const struct gang_core *core, const struct queue *leaf,
                       const struct queue_short *s)
 {
     const char *resource = core->resources.names[s->resource];
     if (s->code == REASON_QUEUE_RESERVED) {
-        buf_puts(b, "only ");
-        put_used(b, resource, s->limit > s->used ? s->limit - s->used : 0, " of the ", s->limit);
-        buf_printf(b, " %s open to ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " are free; the rest of the cluster's are reserved for other queues");
+        buf_puts(b, " may use only ");
+        quantity_format(b, resource, s->limit);
+        buf_printf(b, " %s, and ", resource);
+        quantity_format(b, resource, s->limit > s->used ? s->limit - s->used : 0);
+        buf_puts(b, " of these are free; all others are reserved for other queues");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {
-        buf_puts(b, "it is not preemptible, and such gangs and pods use ");
-        put_used(b, resource, s->used, " of the ", s->limit);
+        buf_puts(b, "non-preemptible gangs and pods, such as this one, may use only the ");
+        quantity_format(b, resource, s->limit);
         buf_printf(b, " %s that ", resource);
         put_queue(b, leaf, s->queue);
-        buf_puts(b, " deserves");
+        buf_puts(b, " deserves, and ");
+        quantity_format(b, resource, s->used);
+        buf_puts(b, " of these are in use");
         return;
     }
     put_queue(b, leaf, s->queue);
     buf_puts(b, " uses ");
-    put_used(b, resource, s->used, " of its limit of ", s->limit);
+    quantity_format(b, resource, s->used);
+    buf_puts(b, " of its limit of ");
+    quantity_format(b, resource, s->limit);
     buf_printf(b, " %s", resource);
 }
 

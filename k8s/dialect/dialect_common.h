@@ -70,8 +70,8 @@ int dialect_koordinator_annotations(const json_t *object, const char *min_name,
          "the same as the annotation above. If both are set, muster uses the annotation above"},   \
     {                                                                                              \
         "annotation gang.scheduling.koordinator.sh/mode", DIALECT_READS,                           \
-            "`Strict` and `NonStrict` have the same effect: the minimum of pods starts together, " \
-            "or none starts"                                                                       \
+            "`Strict` and `NonStrict` have the same effect: the minimum number of pods start "     \
+            "together, or none starts"                                                             \
     }
 
 /* Returns a spec with minMember and minResources and, if has_queue, also queue and

@@ -251,8 +251,8 @@ static const struct dialect_field volcano_fields[] = {
     {"status.succeeded", DIALECT_WRITES, "members that have succeeded"},
     {"status.failed", DIALECT_WRITES, "pods that have failed"},
     {"status.conditions", DIALECT_WRITES,
-     "the conditions `Scheduled` and `Unschedulable`, with a reason of [Volcano](reasons.md) or of "
-     "muster"},
+     "the conditions `Scheduled` and `Unschedulable`. The reason is one that [Volcano "
+     "defines](reasons.md) or one that muster defines"},
     {NULL, 0, NULL},
 };
 

@@ -38,8 +38,7 @@ void page_events(const char *root)
                "`GANG_KUBE_EVENTS` in `gang/effect.h`, and `WRITER_EVENTS` in `k8s/write/write.h`");
     printf("muster writes these Kubernetes events. [My gang is "
            "Pending](../pending.md#codes-messages-and-events) describes what\nto do. muster limits "
-           "its events to an average of 50 per second about PodGroups and 10 per second about "
-           "pods.\n\n"
+           "its events to an average of 50 per second for PodGroups and 10 per second for pods.\n\n"
            "| reason | type | object | when |\n|---|---|---|---|\n");
     for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
         check_explained(pending, events[i].reason);

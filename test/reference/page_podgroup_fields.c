@@ -11,7 +11,8 @@ static const struct {
     {&dialect_kai, "KAI (`kai`)",
      "There are two versions of KAI's PodGroup: KAI itself defines v2alpha2, and published "
      "examples use v2. Each has\nfields that the other does not have. The table lists the fields "
-     "of both. muster reads a\nfield in either version, if the CRD defines it.\n\n"},
+     "of both. Whichever\nversion a PodGroup uses, muster reads each field that the installed CRD "
+     "defines.\n\n"},
     {&dialect_volcano, "Volcano (`volcano`)", ""},
     {&dialect_xk8s, "scheduler-plugins (`x-k8s`)", ""},
     {&dialect_sigs, "ACS, Koordinator and older scheduler-plugins (`sigs`)",
@@ -21,8 +22,9 @@ static const struct {
      "differs from a member with the label.\n\n"},
     {&dialect_koordinator, "Pods that declare their gang",
      "These labels and annotations are set on the pods; there is no PodGroup object. If pods "
-     "differ, muster uses those of\nthe oldest pod. By default, an attempt takes at most 600 s if "
-     "the annotation\n`gang.scheduling.koordinator.sh/name` names the gang.\n\n"},
+     "differ, muster uses those of\nthe oldest pod. If the "
+     "annotation\n`gang.scheduling.koordinator.sh/name` names the gang, the default time limit of "
+     "an attempt is 600 s.\n\n"},
 };
 
 /* ---- links ---- */
@@ -42,8 +44,8 @@ static void print_links(void)
            "annotations. If muster creates the\nPodGroup, it sets the label or annotation that is "
            "named first in the fourth column.\n\n"
            "A pod that names two different PodGroups belongs to neither of them. The last three "
-           "dialects are an exception:\nif a pod names different PodGroups in these, the uppermost "
-           "of these rows decides.\n\n"
+           "dialects are an exception:\nif a pod names different PodGroups in several of them, the "
+           "first of these rows decides.\n\n"
            "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
            "subgroup or task in |\n|---|---|---|---|---|\n");
     for (const struct dialect *const *d = dialects; *d; d++) {

@@ -33,17 +33,17 @@ void page_workload_kinds(const char *root)
                "This page is for users whose workloads have no PodGroup. It lists the kinds that "
                "muster knows.",
                "the table in `workload/kinds.c`");
-    printf(
-        "muster knows how many pods of these workloads start together. The setting `workloads` "
-        "adds further kinds. For a\nworkload of any other kind, muster creates a PodGroup whose "
-        "minimum is 1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
-        "| column | meaning |\n|---|---|\n"
-        "| minimum | how many pods start together. An annotation can change this number |\n"
-        "| gang | matters only if the `schedulerName` of the pods is not in `podGroupSchedulers`. "
-        "yes: muster then reads the [annotations](../workloads.md#which-pods-get-one) of the pods "
-        "and of the workload. Empty: it then reads only the annotations of the pods |\n"
-        "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
-        "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
+    printf("muster knows how many pods of these workloads start together. The setting `workloads` "
+           "adds further kinds. For a\nworkload of any other kind, muster creates a PodGroup whose "
+           "minimum is 1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
+           "| column | meaning |\n|---|---|\n"
+           "| minimum | how many pods start together. An annotation can change this number |\n"
+           "| gang | which [annotations](../workloads.md#which-pods-get-one) muster reads if the "
+           "`schedulerName` of the pods is not in `podGroupSchedulers`. yes: those of the pods and "
+           "of the "
+           "workload. Empty: only those of the pods |\n"
+           "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
+           "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;
     for (size_t i = 0; (k = workload_kind_at(i)); i++) {
         print_api(k);

@@ -247,11 +247,12 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 	runs(t, c, add("four", "left", 4, "preemptibility", "non-preemptible"), 4)
 	// A priority of 100 means the same.
 	waits(t, c, m, "ml/two", add("two", "right", 2, "priorityClassName", "inference"), 2, "QueueDeservedReached",
-		"2 members needed (2 gpu), but it is not preemptible, and such gangs and pods use 4 of the 5 gpu that queue top "+
-			"(above queue right) deserves")
+		"2 members needed (2 gpu), but non-preemptible gangs and pods, such as this one, may use only the 5 gpu that queue top "+
+			"(above queue right) deserves, and 4 of these are in use")
 	five := add("five", "right", 5, "preemptibility", "non-preemptible")
 	waits(t, c, m, "ml/five", five, 5, "QueueDeservedReached",
-		"5 members needed (5 gpu), but it is not preemptible, and such gangs and pods use 0 of the 3 gpu that queue right deserves")
+		"5 members needed (5 gpu), but non-preemptible gangs and pods, such as this one, may use only the "+
+			"3 gpu that queue right deserves, and 0 of these are in use")
 	c.EditPodGroup(t, testbed.KAI, "ml", "five", map[string]any{"preemptibility": "preemptible"})
 	runs(t, c, five, 5)
 	c.WaitQueueStatus(t, testbed.KAIQueues, "top", map[string]any{"allocated": gpus(9),
@@ -263,8 +264,8 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 			labelled("kai.scheduler/preemptibility", preemptibility)))
 		return testbed.Named("ml", name)
 	}
-	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, but it is not preemptible, and such "+
-		"gangs and pods use 4 of the 5 gpu that queue top (above queue right) deserves")
+	c.Recorder.AllSay(t, single("stays", "non-preemptible"), 1, "pod ml/stays: 2 gpu needed, but non-preemptible gangs and pods, "+
+		"such as this one, may use only the 5 gpu that queue top (above queue right) deserves, and 4 of these are in use")
 	runs(t, c, single("yields", "preemptible"), 1)
 	minimumRuntimes(t, c, m)
 }
@@ -343,8 +344,8 @@ func TestQ01_VolcanoQueues(t *testing.T) {
 	c.Add(t, volcano.Named("right", map[string]any{"parent": "team", "guarantee": map[string]any{"resource": gpus(3)}}))
 
 	six := addQueued(t, c, testbed.Volcano, "ml", "six", "left", 6)
-	const reserved = "6 members needed (6 nvidia.com/gpu), but only 5 of the 5 nvidia.com/gpu open to queue left are free; " +
-		"the rest of the cluster's are reserved for other queues"
+	const reserved = "6 members needed (6 nvidia.com/gpu), but queue left may use only 5 nvidia.com/gpu, " +
+		"and 5 of these are free; all others are reserved for other queues"
 	waits(t, c, m, "ml/six", six, 6, "RoomReservedForQueue", reserved)
 	three := addQueued(t, c, testbed.Volcano, "ml", "three", "right", 3)
 	runs(t, c, three, 3) // what is reserved for it

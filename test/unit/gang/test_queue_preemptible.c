@@ -58,8 +58,10 @@ static void Q01_a_firm_pod_fits_only_inside_deserved(void **state)
         if (cases[i].firm)
             assert_string_equal(
                 w->refusal,
-                "pod default/large: 5 nvidia.com/gpu needed, but it is not preemptible, and such "
-                "gangs and pods use 0 of the 4 nvidia.com/gpu that queue q deserves");
+                "pod default/large: 5 nvidia.com/gpu needed, but non-preemptible gangs and pods, "
+                "such as this one, may use only the 4 nvidia.com/gpu that queue q deserves, and 0 "
+                "of "
+                "these are in use");
         assert_true(passes(w, "small", 4, cases[i].is, cases[i].priority));
         world_free(w);
     }
