@@ -22,9 +22,9 @@ static const struct {
      "differs from a member with the label.\n\n"},
     {&dialect_koordinator, "Pods that declare their gang",
      "These labels and annotations are set on the pods; there is no PodGroup object. If pods "
-     "differ, muster uses those of\nthe oldest pod. If the "
-     "annotation\n`gang.scheduling.koordinator.sh/name` names the gang, the default time limit of "
-     "an attempt is 600 s.\n\n"},
+     "differ, muster uses those of\nthe oldest pod. If the annotation "
+     "`gang.scheduling.koordinator.sh/name` names the gang, the default time limit of\nan attempt "
+     "is 600 s.\n\n"},
 };
 
 /* ---- links ---- */
