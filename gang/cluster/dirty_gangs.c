@@ -41,6 +41,7 @@ void gang_stopped_by_queue(struct gang *gang)
 
 void gang_report(struct gang_core *core, struct gang *gang)
 {
+    gang->marks.stale = true;
     gang->marks.full = NULL;
     gang->marks.queue_full = false;
     mark_order_changed(core, gang);
@@ -50,7 +51,6 @@ void gang_report(struct gang_core *core, struct gang *gang)
 
 void gang_touch(struct gang_core *core, struct gang *gang)
 {
-    gang->marks.stale = true;
     queue_want_changed(core, gang->queue);
     gang_report(core, gang);
 }

@@ -9,8 +9,7 @@
 
 /* The gang changed. The step then reconciles it, plans it if needed, and reports it. */
 void gang_touch(struct gang_core *core, struct gang *gang);
-/* Only its reason changed: the step reports it. What it needs is as before, so the step does not
- * reconcile it. */
+/* The same if only its reason changed: what it needs is as before. */
 void gang_report(struct gang_core *core, struct gang *gang);
 /* The gang has been reconciled. */
 void gang_reconciled(struct gang *gang);
