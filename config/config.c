@@ -90,9 +90,10 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: replacements for lost members wait until enough members exist for "
          "the minimum of the gang"},
-        {c->express_lane, "expressLane: a member gets no Scheduled event if muster binds it before "
-                          "kube-scheduler calls bind for it. It may take room that muster has just "
-                          "offered to another pod; kube-scheduler then tries that pod again"},
+        {c->express_lane,
+         "expressLane: a member that muster binds before kube-scheduler calls bind for it gets no "
+         "Scheduled event. Such a member may take room that muster has just offered to another "
+         "pod; kube-scheduler then tries that pod again"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)

@@ -72,8 +72,8 @@ static const struct config_key keys[] = {
      "longest time to hold a bind call. Must be at least 5 s shorter than httpTimeoutSeconds"},
     {ABOUT_ATTEMPTS, "assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0,
      SEC(60), NULL,
-     "how long after the creation of the gang's newest pod muster reserves room for members that "
-     "do not exist yet (0 disables)"},
+     "muster reserves room for members that do not exist yet until this much time has passed since "
+     "the gang's newest pod was created (0 disables)"},
     {ABOUT_SCHEDULER, "httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION,
      AT(http_timeout), "30", SEC(1), SEC(7200), NULL,
      "must equal the httpTimeout of the muster extender in kube-scheduler's configuration"},
@@ -129,8 +129,8 @@ static const struct config_key keys[] = {
      "largest number of bind calls to hold at once, for all gangs together"},
     {ABOUT_HOLDS, "commitBatchThreshold", "commit-batch-threshold", CONFIG_COUNT,
      AT(commit_batch_threshold), "500", 0, 500000, NULL,
-     "muster commits gangs in batches while at least this many pods that filter has refused are "
-     "waiting (0 disables)"},
+     "muster commits gangs in batches while the number of waiting pods that filter has refused is "
+     "at least this high (0 disables)"},
     {ABOUT_LIMITS, "maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048,
      NULL,
      "largest request body on the extender port, in MiB. A request for 5,000 nodes can take 70 MiB "

@@ -141,8 +141,8 @@ const char *gang_reason_name(enum gang_reason_code code);
       "muster undoes a failed commit (`onFailedCommit: evict`)")                                   \
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
-      "the gang's reason for waiting has changed, but the message on the member is outdated, "     \
-      "because kube-scheduler has not called filter for the member since")                         \
+      "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
+      "the member since that change, so the message on the member is outdated")                    \
     X(MISMATCH, "PredicateMismatch", true, "Pod",                                                  \
       "with `expressLane: true`: muster and kube-scheduler disagree about whether a node is "      \
       "feasible for the pod. Only the first difference in a namespace is reported")

@@ -22,9 +22,10 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
         put_queue(b, leaf, s->queue);
         buf_puts(b, " may use only ");
         quantity_format(b, resource, s->limit);
-        buf_printf(b, " %s, and ", resource);
+        buf_printf(b, " %s, because the rest of the cluster is reserved for other queues; ",
+                   resource);
         quantity_format(b, resource, s->limit > s->used ? s->limit - s->used : 0);
-        buf_puts(b, " of these are free; all others are reserved for other queues");
+        buf_puts(b, " of these are free");
         return;
     }
     if (s->code == REASON_QUEUE_DESERVED) {

@@ -39,15 +39,16 @@ static void print_keys(const struct dialect_key *keys)
 
 static void print_links(void)
 {
-    printf("## Links\n\n"
-           "Each row is a dialect. A pod names its PodGroup in one of these labels and "
-           "annotations. If muster creates the\nPodGroup, it sets the label or annotation that is "
-           "named first in the fourth column.\n\n"
-           "A pod that names two different PodGroups belongs to neither of them. The last three "
-           "dialects are an exception:\nif a pod names different PodGroups in several of them, the "
-           "first of these rows decides.\n\n"
-           "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
-           "subgroup or task in |\n|---|---|---|---|---|\n");
+    printf(
+        "## Links\n\n"
+        "Each row is a dialect. A pod names its PodGroup in one of these labels and "
+        "annotations. If muster creates the\nPodGroup, it sets the label or annotation that is "
+        "named first in the fourth column.\n\n"
+        "A pod that names two different PodGroups belongs to neither of them. `sigs`, "
+        "`lightweight` and\n`koordinator` are an exception: if a pod names different PodGroups in "
+        "several of these dialects, muster uses the\ndialect that comes first in the table.\n\n"
+        "| dialect | API group | versions | the pod names its PodGroup in | the pod names its "
+        "subgroup or task in |\n|---|---|---|---|---|\n");
     for (const struct dialect *const *d = dialects; *d; d++) {
         printf("| `%s` | %s |", (*d)->name, (*d)->api_group);
         for (const char *const *v = (*d)->versions; *v; v++)

@@ -38,10 +38,11 @@ void page_workload_kinds(const char *root)
            "minimum is 1 pod. [Workloads](../workloads.md)\ndescribes the rules.\n\n"
            "| column | meaning |\n|---|---|\n"
            "| minimum | how many pods start together. An annotation can change this number |\n"
-           "| gang | which [annotations](../workloads.md#which-pods-get-one) muster reads if the "
-           "`schedulerName` of the pods is not in `podGroupSchedulers`. yes: those of the pods and "
-           "of the "
-           "workload. Empty: only those of the pods |\n"
+           "| gang | applies if the `schedulerName` of the pods is not in `podGroupSchedulers`. "
+           "yes: muster "
+           "reads the [annotations](../workloads.md#which-pods-get-one) of the pods and of the "
+           "workload. "
+           "Empty: it reads only those of the pods |\n"
            "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
            "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;

@@ -345,7 +345,7 @@ func TestQ01_VolcanoQueues(t *testing.T) {
 
 	six := addQueued(t, c, testbed.Volcano, "ml", "six", "left", 6)
 	const reserved = "6 members needed (6 nvidia.com/gpu), but queue left may use only 5 nvidia.com/gpu, " +
-		"and 5 of these are free; all others are reserved for other queues"
+		"because the rest of the cluster is reserved for other queues; 5 of these are free"
 	waits(t, c, m, "ml/six", six, 6, "RoomReservedForQueue", reserved)
 	three := addQueued(t, c, testbed.Volcano, "ml", "three", "right", 3)
 	runs(t, c, three, 3) // what is reserved for it
