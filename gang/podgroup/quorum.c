@@ -380,7 +380,9 @@ static void digest_tallies(const struct unit *unit, uint64_t *digest)
                           t->failed,  t->succeeded, t->plannable, unit->mixed};
     for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
         *digest = hash_u64(*digest, (uint64_t)counts[i]);
-    *digest = hash_u64(*digest, (uintptr_t)unit->like);
+    const void *const borrowed[] = {t->gate, t->scheduler, t->refused, unit->like};
+    for (size_t i = 0; i < ARRAY_SIZE(borrowed); i++)
+        *digest = hash_u64(*digest, (uintptr_t)borrowed[i]);
     list_for_each (child, &unit->children, struct unit, in_parent)
         digest_tallies(child, digest);
 }

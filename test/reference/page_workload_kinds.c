@@ -39,10 +39,8 @@ void page_workload_kinds(const char *root)
            "| column | meaning |\n|---|---|\n"
            "| minimum | how many pods start together. An annotation can change this number |\n"
            "| gang | applies if the `schedulerName` of the pods is not in `podGroupSchedulers`. "
-           "yes: muster "
-           "reads the [annotations](../workloads.md#which-pods-get-one) of the pods and of the "
-           "workload. "
-           "Empty: it reads only those of the pods |\n"
+           "yes: muster reads the [annotations](../workloads.md#which-pods-get-one) of the pods "
+           "and of the workload. Empty: it reads only those of the pods |\n"
            "| suspend | while this field is true, the workload gets no PodGroup |\n\n"
            "| kind | API group, versions | minimum | gang | suspend |\n|---|---|---|---|---|\n");
     const struct workload_kind *k;
