@@ -428,6 +428,8 @@ static void do_gone(struct model *m, const struct op *op)
         if (op->class == 'q')
             m->queues_shown[op->subject].emitted = false;
         t->exists = false;
+        if (op->class == 'c')
+            wake_pods(m, true); /* in the model, a claim that does not exist allows all nodes */
         changed(m, op->class, op->subject, op);
     }
 }
