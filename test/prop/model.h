@@ -260,6 +260,7 @@ struct gang_ref facts_queue_ref(int q);
 struct queue_id {
     const char *api_group, *ns, *name, *of_namespace, *more, *grant;
     bool fallback;
+    int firm_priority; /* see struct gang_queue_facts */
 };
 extern const struct queue_id queue_ids[QUEUES];
 

@@ -75,7 +75,7 @@ const struct queue_id queue_ids[QUEUES] = {
     QUEUE(API_GROUP, "", "q3", .fallback = false),
     QUEUE(API_GROUP, "", "q4", .fallback = false),
     QUEUE(API_GROUP, "", "q5", .fallback = false),
-    QUEUE(API_GROUP, "", "q6", .fallback = false),
+    QUEUE(API_GROUP, "", "q6", .firm_priority = 3),
     /* ElasticQuotas */
     QUEUE(KOORDINATOR, "", "default", .of_namespace = "default"),
     QUEUE(KOORDINATOR, "", "q8", .more = "default"),
@@ -117,6 +117,7 @@ struct gang_queue_facts *facts_queue(const struct model *m, int q)
     f->ref = facts_queue_ref(q);
     f->of_namespace = xstrdup_null(queue_ids[q].of_namespace);
     f->fallback = queue_ids[q].fallback;
+    f->firm_priority = queue_ids[q].firm_priority;
     if (queue_ids[q].more) {
         f->more_namespaces = xcalloc(1, sizeof *f->more_namespaces);
         f->more_namespaces[f->n_more_namespaces++] = xstrdup(queue_ids[q].more);

@@ -181,7 +181,7 @@ enum attr_type {
     X(ANYGPU, "any-gpu", T_FLAG, "queue: its GPUs are the sum of all kinds of GPUs")               \
     X(WEIGHT, "weight", T_NUMBER, "queue: weight of its part in what is left over")                \
     X(FIFO, "fifo", T_FLAG, "queue: nothing passes its first waiting gang")                        \
-    X(FIRM, "firm", T_NUMBER, "group: not preemptible (1), or from this priority on")              \
+    X(FIRM, "firm", T_FLAG, "group: not preemptible")                                              \
     X(FORBIDS, "forbidden", T_QUEUES, "config: queues that the namespace must not use")            \
     X(HALFLIFE, "half-life", T_TIME, "config: queueHalfLifeSeconds")                               \
     X(FACTOR, "time-factor", T_NUMBER, "config: queueTimeFactorPercent")                           \

@@ -229,7 +229,7 @@ static void check_new(struct model *m, const struct queues_seen *s, const struct
 {
     int64_t need[RESOURCES];
     int g = pod_group(&m->pods[p]), q = queue_of_member(m, p);
-    int firm = g >= 0 ? family_firm(m, family_of(m, g)) : 0;
+    int firm = pod_firm(m, p);
     if (q == IN_UNSURE || firm == IN_UNSURE || (g < 0 && q == IN_NONE) ||
         (g >= 0 && goes_on(m, s, p)))
         return;
@@ -375,7 +375,7 @@ bool oracle_queue_takes(struct model *m, int p, bool calm)
     struct queue_use use;
     int64_t need[RESOURCES];
     int g = pod_group(&m->pods[p]), q = queue_of_member(m, p);
-    int firm = g >= 0 ? family_firm(m, family_of(m, g)) : 0;
+    int firm = pod_firm(m, p);
     if (!queues_known(m))
         return false;
     if (!queues_exist(m) || (g < 0 && q == IN_NONE))

@@ -254,20 +254,37 @@ int queue_of_member(const struct model *m, int p)
     return g >= 0 ? queue_of_family(m, family_of(m, g)) : queue_of_single(m, p);
 }
 
+/* The priority from which on gangs and pods that state nothing are not preemptible; 0: none are. */
+static int firm_priority(const struct model *m, int q)
+{
+    return q >= 0 && m->queues[q].exists ? queue_ids[q].firm_priority : 0;
+}
+
 int family_firm(const struct model *m, uint32_t family)
 {
     bool any = false;
-    int alone = -1;
+    int alone = -1, from = firm_priority(m, queue_of_family(m, family));
     for (int g = 0; g < GROUPS; g++) {
         any |= family >> g & 1 && m->groups[g].exists && op_has(&m->groups[g].spec, A_FIRM) &&
                !op_has(&m->groups[g].spec, A_UNREAD);
         alone = family == UINT32_C(1) << g ? g : alone;
     }
-    if (!any)
+    if (!any && !from)
         return 0;
     if (alone < 0)
         return IN_UNSURE; /* the head of the gang decides */
-    return 1;
+    if (!any && (!m->groups[alone].exists || op_has(&m->groups[alone].spec, A_UNREAD)))
+        return IN_UNSURE; /* its members decide */
+    return any || group_priority(m, alone) >= from;
+}
+
+int pod_firm(const struct model *m, int p)
+{
+    int g = pod_group(&m->pods[p]);
+    if (g >= 0)
+        return family_firm(m, family_of(m, g));
+    int from = firm_priority(m, queue_of_member(m, p));
+    return from && op_get(&m->pods[p].spec, A_PRIO, 0) >= from;
 }
 
 /* ---- what is used ---- */
@@ -287,8 +304,7 @@ bool queue_sum(const struct model *m, const int on[PODS], struct queue_use *ret)
         int64_t need[RESOURCES], have[RESOURCES] = {0}, amounts[COUNTED];
         if (on[p] < 0)
             continue;
-        int g = pod_group(&m->pods[p]), q = queue_of_member(m, p);
-        int firm = g >= 0 ? family_firm(m, family_of(m, g)) : 0;
+        int q = queue_of_member(m, p), firm = pod_firm(m, p);
         if (q == IN_UNSURE || firm == IN_UNSURE)
             return false;
         pod_needs(&m->pods[p], need);

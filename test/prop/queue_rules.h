@@ -30,8 +30,10 @@ bool queue_is_fifo(const struct model *m, int q);
 int queue_of_family(const struct model *m, uint32_t family);
 /* Of a member, the queue of its gang. */
 int queue_of_member(const struct model *m, int p);
-/* Whether the gang is limited to what its queue deserves: 1, 0, or IN_UNSURE. */
+/* Whether the gang, or that of the pod, is limited to what its queue deserves: 1, 0, or IN_UNSURE.
+ */
 int family_firm(const struct model *m, uint32_t family);
+int pod_firm(const struct model *m, int p);
 
 /* What each queue and those below it use; the last row is the cluster. */
 struct queue_use {
