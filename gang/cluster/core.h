@@ -129,8 +129,9 @@ struct gang_core {
 
     /* cluster/resources.c */
     struct core_resources {
-        char **names;  /* number -> name; NULL: unused number */
-        size_t *users; /* number -> how many signatures and amounts use it */
+        char **names;   /* number -> name; NULL: unused number */
+        size_t *users;  /* number -> how many signatures and amounts use it */
+        uint8_t *kinds; /* number -> bits of enum resource_kind */
         size_t n, cap;
         uint32_t *free; /* unused numbers */
         size_t n_free;

@@ -139,7 +139,7 @@ static bool has_devices(const struct gang_core *core, const struct node *node)
 {
     const struct amounts *a = &node->allocatable;
     for (size_t i = 0; i < a->n; i++)
-        if (a->items[i].amount > 0 && gang_is_device(core->resources.names[a->items[i].resource]))
+        if (a->items[i].amount > 0 && resource_is(core, a->items[i].resource, RESOURCE_DEVICE))
             return true;
     return false;
 }

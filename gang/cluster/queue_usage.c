@@ -65,8 +65,7 @@ bool pod_is_firm(const struct pod *pod, const struct queue *queue)
 
 uint32_t queue_alias_of(const struct gang_core *core, uint32_t resource)
 {
-    bool alias = resource >= RES_FIRST_OTHER && gang_is_any_gpu(core->resources.names[resource]);
-    return alias ? core->any_gpu : RES_UNKNOWN;
+    return resource_is(core, resource, RESOURCE_GPU) ? core->any_gpu : RES_UNKNOWN;
 }
 
 int64_t queue_total(const struct gang_core *core, uint32_t resource)

@@ -2,6 +2,8 @@
 #include "gang/cluster/resources.h"
 
 #include "gang/cluster/lookup.h"
+#include "gang/node_predicates.h"
+#include "gang/queue_facts.h"
 
 /* ---- names ---- */
 
@@ -16,6 +18,8 @@ static uint32_t free_number(struct gang_core *core)
                                               sizeof *core->resources.names);
         core->resources.users = xreallocarray(core->resources.users, core->resources.cap,
                                               sizeof *core->resources.users);
+        core->resources.kinds = xreallocarray(core->resources.kinds, core->resources.cap,
+                                              sizeof *core->resources.kinds);
         core->resources.free =
             xreallocarray(core->resources.free, core->resources.cap, sizeof *core->resources.free);
     }
@@ -28,6 +32,12 @@ uint32_t resource_find(const struct gang_core *core, const char *name)
     return known ? (uint32_t)known - 1 : RES_UNKNOWN;
 }
 
+static uint8_t kinds_of(const char *name)
+{
+    return (gang_is_device(name) ? RESOURCE_DEVICE : 0) |
+           (gang_is_any_gpu(name) ? RESOURCE_GPU : 0);
+}
+
 uint32_t resource_ref(struct gang_core *core, const char *name)
 {
     uint32_t number = resource_find(core, name);
@@ -35,6 +45,7 @@ uint32_t resource_ref(struct gang_core *core, const char *name)
         number = free_number(core);
         core->resources.names[number] = xstrdup(name);
         core->resources.users[number] = 0;
+        core->resources.kinds[number] = kinds_of(name);
         map_set(&core->resources.numbers, name, (void *)((uintptr_t)number + 1));
     }
     core->resources.users[number]++;
@@ -56,6 +67,7 @@ void resources_done(struct gang_core *core)
         free(core->resources.names[i]);
     free(core->resources.names);
     free(core->resources.users);
+    free(core->resources.kinds);
     free(core->resources.free);
     map_done(&core->resources.numbers);
 }

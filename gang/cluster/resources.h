@@ -17,6 +17,13 @@ void resource_unref(struct gang_core *core, uint32_t number);
 /* The number of a resource; RES_UNKNOWN: no node has it and no pod requests it. */
 uint32_t resource_find(const struct gang_core *core, const char *name);
 void resources_done(struct gang_core *core);
+/* What the name says about the resource: see gang_is_device() and gang_is_any_gpu(). */
+enum resource_kind { RESOURCE_DEVICE = 1, RESOURCE_GPU = 2 };
+static inline bool resource_is(const struct gang_core *core, uint32_t number,
+                               enum resource_kind kind)
+{
+    return core->resources.kinds[number] & kind;
+}
 /* The amount of the resource; 0: it is not listed. amount_of() is faster for pods, cpu and memory:
  * every node has them, so their index is usually their number. */
 int64_t amount_search(const struct amounts *a, uint32_t resource);

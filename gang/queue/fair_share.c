@@ -19,8 +19,7 @@ static bool counts_as_share(const struct gang_core *core, uint32_t r)
 {
     if (r == RES_CPU || r == RES_MEMORY || r == core->any_gpu)
         return true;
-    return r >= RES_FIRST_OTHER && gang_is_device(core->resources.names[r]) &&
-           queue_alias(core, r) == RES_UNKNOWN;
+    return resource_is(core, r, RESOURCE_DEVICE) && queue_alias(core, r) == RES_UNKNOWN;
 }
 
 /* The sum of two results does not overflow. */

@@ -189,7 +189,7 @@ static struct device_sum *sum_of(struct device_sums *s, const struct gang_core *
     for (size_t i = 0; i < s->n; i++)
         if (s->items[i].resource == r)
             return &s->items[i];
-    if (r < RES_FIRST_OTHER || !gang_is_device(core->resources.names[r]))
+    if (!resource_is(core, r, RESOURCE_DEVICE))
         return NULL;
     GROW(s->items, s->cap, s->n + 1);
     s->items[s->n] = (struct device_sum){.resource = r};
