@@ -161,6 +161,7 @@ struct gang_core {
         struct map by_namespace; /* namespace -> the queue_claim that counts */
         struct map fallbacks;    /* API group -> queue of its gangs that name none */
         struct map namespaces;   /* name -> gang_namespace_facts */
+        uint64_t settled;        /* counts changes of queues and namespaces */
         /* since the last queues_settle() */
         struct list edited;          /* queues whose object came, changed or went */
         struct map other_namespaces; /* names of those whose pods may be in another queue */

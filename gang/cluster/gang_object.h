@@ -74,7 +74,12 @@ struct gang {
     /* queue/queues.c */
     struct queue *queue; /* NULL: without queues, or not reconciled yet */
     struct list in_queue;
-    bool firm; /* not preemptible, and limited to what its queue deserves */
+    bool firm;             /* not preemptible, and limited to what its queue deserves */
+    struct gang_assigned { /* what these follow from */
+        uint64_t members;  /* marks.members */
+        uint64_t queues;   /* core->queues.settled */
+        int32_t priority;
+    } assigned;
 
     /* cluster/queue_usage.c */
     struct queue *shown_in;    /* the queue whose status counts it; NULL: none does */

@@ -315,11 +315,15 @@ static struct queue *named_queue(struct gang_core *core, const struct gang *gang
     struct gang_ref ref = named_by_groups(core, gang);
     if (!ref.api_group)
         ref = named_by_pods(core, gang);
-    if (!ref.api_group || queue_is_default(ref.name)) {
+    bool is_default = ref.api_group && queue_is_default(ref.name);
+    if (!ref.api_group || is_default) {
         struct gang_ref of_namespace = namespace_name(core, gang);
-        ref = of_namespace.api_group ? of_namespace : ref;
+        if (of_namespace.api_group) {
+            ref = of_namespace;
+            is_default = queue_is_default(ref.name);
+        }
     }
-    if (ref.api_group && (!queue_is_default(ref.name) || named(core, &ref)))
+    if (ref.api_group && (!is_default || named(core, &ref)))
         return is_it(gang->queue, &ref)
                    ? gang->queue
                    : queue_get(core, &ref); /* without an object: its gangs wait for it */
@@ -369,10 +373,20 @@ static void move(struct gang_core *core, struct gang *gang, struct queue *queue)
     gang_plan_again(gang);
 }
 
+/* Whether nothing has changed from which the gang's queue follows. */
+static bool is_assigned(const struct gang_core *core, const struct gang *gang, int32_t own_priority)
+{
+    const struct gang_assigned *a = &gang->assigned;
+    return gang->queue && a->members == gang->marks.members && a->queues == core->queues.settled &&
+           a->priority == own_priority;
+}
+
 void queue_assign(struct gang_core *core, struct gang *gang, int32_t own_priority)
 {
-    if (!core->queues.root)
+    if (!core->queues.root || is_assigned(core, gang, own_priority))
         return;
+    gang->assigned =
+        (struct gang_assigned){gang->marks.members, core->queues.settled, own_priority};
     struct queue *queue = named_queue(core, gang);
     bool firm = is_firm(gang, queue, own_priority);
     if (queue == gang->queue && firm == gang->firm)
@@ -578,6 +592,7 @@ void queues_settle(struct gang_core *core)
 {
     if (list_empty(&core->queues.edited) && !any_moved(core))
         return;
+    core->queues.settled++;
     bool again = root_settle(core);
     if (core->queues.root) {
         name_parents(core);
@@ -617,6 +632,16 @@ static int check_queue(const struct gang_core *core, const struct queue *queue, 
                            queue->key, c->ns);
     }
     return queue_tree_check(core, queue, err);
+}
+
+static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
+{
+    if (!is_assigned(core, gang, gang->own_priority))
+        return 0;
+    struct queue *queue = named_queue((void *)(uintptr_t)core, gang); /* which exists */
+    if (queue != gang->queue || gang->firm != is_firm(gang, queue, gang->own_priority))
+        return err_set(err, ERR_INTERNAL, "gang %s: its queue is out of date", gang->head->key);
+    return 0;
 }
 
 static void count_users(const struct amounts *a, size_t *users)
@@ -661,6 +686,9 @@ int queues_check(const struct gang_core *core, struct err *err)
                 return err_set(err, ERR_INTERNAL, "pod %s/%s is not counted in its queue",
                                pod->facts->ns, pod->facts->name);
     }
+    list_for_each (gang, &core->gangs, struct gang, in_core)
+        if (check_gang(core, gang, err) < 0)
+            return -1;
     size_t any_gpu = 0;
     map_for_each (e, &core->queues.all) {
         const struct queue *queue = e->value;
