@@ -594,7 +594,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         return;
     }
     triggered(core, gang, what[kind]);
-    gang_touch(core, gang);
+    gang_report(core, gang);
     switch (kind) {
     case TIMER_ATTEMPT:
         attempt_timed_out(core, gang);

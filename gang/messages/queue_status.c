@@ -58,7 +58,8 @@ static void put_amounts(const struct gang_core *core, const struct queue *queue,
 static void sort_amounts(struct gang_queue_status *s)
 {
     struct gang_queue_amount *amounts = (void *)(uintptr_t)s->amounts;
-    qsort(amounts, s->n_amounts, sizeof *amounts, by_resource_name);
+    if (s->n_amounts > 1)
+        qsort(amounts, s->n_amounts, sizeof *amounts, by_resource_name);
 }
 
 static int by_text(const void *a, const void *b)
@@ -71,7 +72,8 @@ static void put_children(const struct queue *queue, struct gang_queue_status *s)
     const char **names = xcalloc(queue->n_children + 1, sizeof *names);
     list_for_each (child, &queue->children, struct queue, in_parent)
         names[s->n_children++] = child->ref.name;
-    qsort(names, s->n_children, sizeof *names, by_text);
+    if (s->n_children > 1)
+        qsort(names, s->n_children, sizeof *names, by_text);
     s->children = names;
 }
 

@@ -199,7 +199,11 @@ static void close_gaps(struct namespace_queue *queue)
 static void sort(struct namespace_queue *queue)
 {
     size_t old = queue->n_sorted, i = 0, j = old;
-    qsort(queue->gangs + old, queue->n - old, sizeof *queue->gangs, by_queue_order);
+    if (queue->n - old > 1)
+        qsort(queue->gangs + old, queue->n - old, sizeof *queue->gangs, by_queue_order);
+    queue->n_sorted = queue->n;
+    if (!old)
+        return;
     struct gang **all = xcalloc(queue->n, sizeof *all);
     for (size_t k = 0; k < queue->n; k++) {
         bool first = j == queue->n ||
@@ -208,7 +212,7 @@ static void sort(struct namespace_queue *queue)
     }
     free(queue->gangs);
     queue->gangs = all;
-    queue->cap = queue->n_sorted = queue->n;
+    queue->cap = queue->n;
 }
 
 static void settle(struct namespace_queue *queue)

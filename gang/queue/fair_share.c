@@ -157,6 +157,11 @@ static void want_gang(struct gang_core *core, struct queue_share *to, const stru
     want_pods(core, needs, signature, n);
     int64_t part = dominant_part(core, needs);
     to->largest = part > to->largest ? part : to->largest;
+    if (!to->wanted.cap) { /* the first one, which is often the only one */
+        to->wanted = *needs;
+        *needs = (struct amounts){0};
+        return;
+    }
     add_all_wanted(core, &to->wanted, needs);
     amounts_clear(core, needs);
 }
@@ -245,10 +250,13 @@ static int64_t surplus_weight(const struct gang_core *core, const struct queue *
 int64_t order_weight(const struct gang_core *core, const struct queue *queue,
                      const struct need *used)
 {
-    __int128 weight = stated_weight(core, queue, used->resource);
     const struct quota *quota = queue_quota(queue, used->resource);
-    bool borrows = !quota || used->amount > quota->deserved;
-    return boosted(queue, weight || borrows ? weight : (__int128)queue_weight(queue) * 1000);
+    __int128 of_queue = (__int128)queue_weight(queue) * 1000;
+    if (!quota)
+        return boosted(queue, of_queue);
+    __int128 weight = stated_weight(core, queue, used->resource);
+    bool borrows = used->amount > quota->deserved;
+    return boosted(queue, weight || borrows ? weight : of_queue);
 }
 
 static int64_t thousandths(int64_t amount)

@@ -70,12 +70,17 @@ static bool reserves_are_short(const struct gang_core *core, const struct queue 
 bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
                     struct need_list needs, struct queue_short *ret)
 {
-    int64_t need;
+    int64_t need = 0;
+    uint32_t last = RES_UNKNOWN; /* most queues state the same resources */
+    bool any = false;
     for (; queue; queue = queue->parent) {
-        for (size_t i = 0; i < queue->n_quotas; i++)
-            if (needs_list(core, needs, queue->quotas[i].resource, &need) &&
-                quota_is_short(queue, &queue->quotas[i], firm, need, ret))
+        for (size_t i = 0; i < queue->n_quotas; i++) {
+            uint32_t r = queue->quotas[i].resource;
+            any = r == last ? any : needs_list(core, needs, r, &need);
+            last = r;
+            if (any && quota_is_short(queue, &queue->quotas[i], firm, need, ret))
                 return true;
+        }
         if (keeps_for_children(queue->parent) && reserves_are_short(core, queue, needs, ret))
             return true;
     }
