@@ -164,9 +164,9 @@ static const struct signature *signature_of_all(const struct gang *gang)
     return all;
 }
 
-/* The members that the next plan would place first; the order of the list does not matter. */
-static struct needs_of_pods needs_of_first(struct gang_core *core, const struct gang *gang,
-                                           int want)
+/* The members that the next plan would place first, or those that need least. */
+static struct needs_of_pods needs_of_some(struct gang_core *core, const struct gang *gang, int want,
+                                          bool least)
 {
     struct needs_of_pods x = {.n = 0};
     int plannable = gang->root->t.plannable;
@@ -182,7 +182,7 @@ static struct needs_of_pods needs_of_first(struct gang_core *core, const struct 
             pods[n++] = pod;
     qsort(pods, n, sizeof *pods, by_placement);
     for (size_t i = 0; i < n && (int)i < want; i++)
-        add_pods(core, &x, pods[i]->signature, 1);
+        add_pods(core, &x, pods[least ? n - 1 - i : i]->signature, 1);
     return x;
 }
 
@@ -191,22 +191,25 @@ bool queue_owes_room(struct gang_core *core, const struct gang *gang)
     if (!core->queues.root || gang->queue == core->queues.none)
         return false;
     int want = unit_lacks(gang->root, STAGE_PLANNED); /* the failed plan has counted the members */
-    struct needs_of_pods needs = needs_of_first(core, gang, want > 0 ? want : 0);
+    struct needs_of_pods needs = needs_of_some(core, gang, want > 0 ? want : 0, /* least= */ false);
     bool owed = queue_is_owed(core, gang->queue, listed(core, &needs));
     amounts_done(core, &needs.others);
     return owed;
 }
 
-bool queue_keeps_waiting(const struct gang_core *core, const struct gang *gang)
+bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang)
 {
     struct queue_short found;
     if (queue_refuses_gang(core, gang))
         return true;
-    const struct signature *all = signature_of_all(gang);
     int want = unit_lacks(gang->root, STAGE_PLANNED);
-    return all && want > 0 && !is_free(core, gang) &&
-           queue_is_short(core, queue_of_gang(core, gang), gang->firm,
-                          (struct need_list){all->needs, all->n_needs, want}, &found);
+    if (want <= 0 || is_free(core, gang))
+        return false;
+    struct needs_of_pods needs = needs_of_some(core, gang, want, /* least= */ true);
+    bool is_short =
+        queue_is_short(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), &found);
+    amounts_done(core, &needs.others);
+    return is_short;
 }
 
 bool queue_still_stops(const struct gang_core *core, const struct gang *gang)

@@ -25,9 +25,9 @@ bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang);
 /* The gang would fit in its queue's fair share: queues above theirs must not take the room that it
  * waits for. */
 bool queue_owes_room(struct gang_core *core, const struct gang *gang);
-/* Whatever else the gang waits for, its queue refuses it, or lacks room for all its members, which
- * are alike and have been counted. */
-bool queue_keeps_waiting(const struct gang_core *core, const struct gang *gang);
+/* Whatever else the gang waits for, its queue refuses it, or lacks room even for the needed number
+ * of members that need least. The gang's members have been counted. */
+bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang);
 /* The gang failed because of its queue, which has had no more room since; nothing is tried. */
 bool queue_still_stops(const struct gang_core *core, const struct gang *gang);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* muster's own scheduling gate: which pods keep it, when it is lifted, and what is written to the
  * pods. */
-#include "test/lib/world.h"
+#include "test/lib/world_queues.h"
 
 static struct world *gated_world(bool show)
 {
@@ -379,6 +379,31 @@ static void an_autoscaler_sees_a_gang_without_room_after_some_seconds(void **sta
     world_free(w);
 }
 
+/* Members of 1, 2 and 2 GPUs, of which two are needed: at least 3 GPUs. */
+static void Q01_a_queue_hides_gangs_with_unlike_members_too(void **state)
+{
+    (void)state;
+    struct world *w = gated_world(true);
+    world_node(w, "n", 1);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 2);
+    struct gang_group_facts *group = world_group_facts("g", 2);
+    group->queue = xstrdup("q");
+    world_group_set(w, group);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", i ? 2 : 1);
+        f->gated = true;
+        world_pod_set(w, f);
+    }
+    world_wait(w, SECONDS(20));
+    assert_int_equal(w->n_ungated, 0);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 3);
+    world_wait(w, SECONDS(20));
+    assert_true(ungated(w, "g-0@")); /* now it lacks only nodes */
+    assert_true(ungated(w, "g-2@"));
+    world_free(w);
+}
+
 static void an_autoscaler_sees_only_the_head_of_a_backlog(void **state)
 {
     (void)state;
@@ -469,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_condition_write_names_the_version_of_its_pod),
         cmocka_unit_test(a_gated_pod_shows_why_its_podgroup_cannot_be_created),
         cmocka_unit_test(an_autoscaler_sees_a_gang_without_room_after_some_seconds),
+        cmocka_unit_test(Q01_a_queue_hides_gangs_with_unlike_members_too),
         cmocka_unit_test(an_autoscaler_sees_only_the_head_of_a_backlog),
         cmocka_unit_test(a_gated_pod_is_not_bound),
         cmocka_unit_test(T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers),
