@@ -21,6 +21,7 @@
 struct quota {
     uint32_t resource;
     int64_t reserved, deserved, cap, weight;
+    bool cap_unset;
 };
 
 /* What pods need together: `times` times each of these needs. The items are borrowed. */

@@ -44,6 +44,9 @@ static void put_limit(struct buf *b, const struct gang_core *core, const struct 
     buf_puts(b, " of its limit of ");
     quantity_format(b, resource, s->limit);
     buf_printf(b, " %s", resource);
+    const struct quota *quota = queue_quota(s->queue, s->resource);
+    if (quota && quota->cap_unset)
+        buf_puts(b, ", because a limit that is not set allows nothing");
 }
 
 char *reason_queue_short(const struct gang_core *core, const struct gang *gang,

@@ -65,8 +65,12 @@ static void fill_quotas(struct gang_core *core, struct queue *queue)
     queue->n_quotas = f->n_quotas;
     for (size_t i = 0; i < f->n_quotas; i++) {
         const struct gang_quota *q = &f->quotas[i];
-        queue->quotas[i] = (struct quota){resource_ref(core, q->resource), q->reserved, q->deserved,
-                                          q->cap, q->weight};
+        queue->quotas[i] = (struct quota){resource_ref(core, q->resource),
+                                          q->reserved,
+                                          q->deserved,
+                                          q->cap,
+                                          q->weight,
+                                          q->cap_unset};
         queue->reserves |= q->reserved > 0;
     }
     qsort(queue->quotas, queue->n_quotas, sizeof *queue->quotas, by_resource);
@@ -93,23 +97,20 @@ static char *fault_of_parent(const struct queue *queue, const char *what)
                      queue->facts->parent, what);
 }
 
-static bool is_amount(int64_t deserved)
-{
-    return deserved != GANG_NOT_STATED && deserved != GANG_UNLIMITED;
-}
-
 /* A queue cannot be owed more than its parent. */
 static char *deserves_too_much(const struct queue *queue, const struct queue *parent)
 {
     for (size_t i = 0; i < queue->facts->n_quotas; i++) {
         const struct gang_quota *own = &queue->facts->quotas[i];
         const struct gang_quota *above = gang_quota_of(parent->facts, own->resource);
-        if (!above || !is_amount(own->deserved) || !is_amount(above->deserved) ||
-            own->deserved <= above->deserved)
+        if (!above || above->deserved == GANG_NOT_STATED || own->deserved <= above->deserved)
             continue;
         struct buf b = BUF_INIT;
         buf_printf(&b, "queue %s: it deserves ", queue->ref.name);
-        quantity_format(&b, own->resource, own->deserved);
+        if (own->deserved == GANG_UNLIMITED)
+            buf_puts(&b, "all");
+        else
+            quantity_format(&b, own->resource, own->deserved);
         buf_printf(&b, " %s, and its parent %s only ", own->resource, parent->ref.name);
         quantity_format(&b, own->resource, above->deserved);
         buf_puts(&b, "; lower the one or raise the other");
@@ -332,7 +333,7 @@ static bool has_quota(const struct gang_core *core, const struct queue *queue,
 {
     const struct quota *own = queue_quota(queue, resource_find(core, q->resource));
     return own && own->reserved == q->reserved && own->deserved == q->deserved &&
-           own->cap == q->cap && own->weight == q->weight;
+           own->cap == q->cap && own->weight == q->weight && own->cap_unset == q->cap_unset;
 }
 
 static bool has_quotas(const struct gang_core *core, const struct queue *queue)

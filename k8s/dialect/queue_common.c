@@ -54,7 +54,7 @@ int queue_quantities(const json_t *spec, const char *path, size_t member,
         if ((r = check_resource(path, a->resource, err)) < 0)
             break;
         *member_of(gang_quota_add(facts, a->resource), member) = a->amount;
-        if (member == QUOTA(reserved) && a->amount == GANG_UNLIMITED)
+        if (member != QUOTA(cap) && a->amount == GANG_UNLIMITED)
             r = err_set(err, ERR_INVALID, "spec.%s: %.200s is too large; lower it", path,
                         a->resource);
     }
@@ -76,6 +76,21 @@ char *queue_quantity(const char *resource, int64_t amount)
     struct buf b = BUF_INIT;
     quantity_format(&b, resource, amount);
     return buf_steal(&b);
+}
+
+int64_t queue_amount(const struct gang_queue_amount *a, size_t member)
+{
+    return *(const int64_t *)(const void *)((const char *)a + member);
+}
+
+const struct gang_queue_amount *queue_over(const struct gang_queue_status *status, size_t member)
+{
+    for (size_t i = 0; i < status->n_amounts; i++) {
+        const struct gang_queue_amount *a = &status->amounts[i];
+        if (queue_amount(a, member) != GANG_NOT_STATED && a->used > queue_amount(a, member))
+            return a;
+    }
+    return NULL;
 }
 
 static bool lists_gpus(const struct gang_queue_status *status)
@@ -117,7 +132,7 @@ void queue_draft_amounts(struct status_draft *d, const char *key,
     }
     for (size_t i = 0; i < status->n_amounts; i++) {
         const struct gang_queue_amount *a = &status->amounts[i];
-        int64_t amount = *(const int64_t *)(const void *)((const char *)a + member);
+        int64_t amount = queue_amount(a, member);
         if (!(name = name_of(a, gpus)))
             continue;
         cleanup_free char *text = queue_quantity(name, amount);

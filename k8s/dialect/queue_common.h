@@ -29,6 +29,9 @@ void queue_parent(const struct queue_dialect *dialect, const char *name,
 
 /* A member of the amounts, of type int64_t. */
 #define AMOUNT(member) offsetof(struct gang_queue_amount, member)
+int64_t queue_amount(const struct gang_queue_amount *a, size_t member);
+/* The first resource whose use exceeds that member; NULL: none. */
+const struct gang_queue_amount *queue_over(const struct gang_queue_status *status, size_t member);
 /* Drafts a map of resource names to quantities. GANG_ANY_GPU is written as nvidia.com/gpu if the
  * status lists no resource that counts in it. */
 void queue_draft_amounts(struct status_draft *d, const char *key,

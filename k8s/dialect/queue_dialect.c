@@ -59,3 +59,14 @@ enum gang_preemptible queue_dialect_preemptible(const json_t *pod)
     }
     return is;
 }
+
+char *queue_dialect_over_limit(const struct gang_queue_status *status)
+{
+    const struct gang_queue_amount *a = queue_over(status, AMOUNT(cap));
+    if (!a)
+        return NULL;
+    cleanup_free char *limit = queue_quantity(a->resource, a->cap);
+    return xasprintf("queue %s: it uses more %s than its limit of %s; its pods stay, and new ones "
+                     "wait",
+                     status->ref->name, a->resource, limit);
+}

@@ -83,6 +83,9 @@ const struct queue_dialect *queue_dialect_by_group(const char *api_group);
  */
 const struct queue_dialect *queue_dialect_of_pod(const json_t *pod, const struct dialect *linked,
                                                  const char **ret_name);
+/* A sentence that the queue uses more than a limit; NULL: it does not. Does not name what it uses,
+ * so that it stays the same while pods end. Allocated. */
+char *queue_dialect_over_limit(const struct gang_queue_status *status);
 /* What the labels of the pod say; not preemptible, if they disagree. */
 enum gang_preemptible queue_dialect_preemptible(const json_t *pod);
 

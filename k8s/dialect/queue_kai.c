@@ -69,6 +69,12 @@ static int read_number(const json_t *object, const char *key, int64_t unit, cons
     return 0;
 }
 
+static bool is_set(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+    return v && !json_is_null(v);
+}
+
 static int read_resource(const json_t *all, const struct kai_resource *r,
                          struct gang_queue_facts *facts, struct err *err)
 {
@@ -82,6 +88,7 @@ static int read_resource(const json_t *all, const struct kai_resource *r,
         read_number(object, "limit", r->unit, ", or -1 for no limit", &q->cap, err) < 0 ||
         read_number(object, "overQuotaWeight", 1000, /* unlimited= */ NULL, &q->weight, err) < 0)
         return err_at(err, "%s", r->key);
+    q->cap_unset = !is_set(object, "limit");
     if (q->weight > facts->weight)
         facts->weight = q->weight;
     return 0;
@@ -146,18 +153,15 @@ static void draft_when(struct status_draft *d, const char *type, const char *rea
         draft_condition_clear(d, type, otherwise);
 }
 
-/* The first resource of which it uses more than it deserves, as a sentence; NULL: none. */
-static char *over_quota(const struct gang_queue_status *s)
+/* The first resource of which it uses more than this, as a sentence; NULL: none. */
+static char *over(const struct gang_queue_status *s, size_t member, const char *name)
 {
-    for (size_t i = 0; i < s->n_amounts; i++) {
-        const struct gang_queue_amount *a = &s->amounts[i];
-        if (a->deserved == GANG_NOT_STATED || a->used <= a->deserved)
-            continue;
-        cleanup_free char *used = queue_quantity(a->resource, a->used);
-        cleanup_free char *deserved = queue_quantity(a->resource, a->deserved);
-        return xasprintf("%s: %s used, quota is %s", a->resource, used, deserved);
-    }
-    return NULL;
+    const struct gang_queue_amount *a = queue_over(s, member);
+    if (!a)
+        return NULL;
+    cleanup_free char *used = queue_quantity(a->resource, a->used);
+    cleanup_free char *most = queue_quantity(a->resource, queue_amount(a, member));
+    return xasprintf("%s: %s used, %s is %s", a->resource, used, name, most);
 }
 
 /* The resources without a limit, as a sentence; NULL: all have one. KAI's documentation calls -1
@@ -167,8 +171,7 @@ static char *missing_limits(const json_t *object)
     struct buf b = BUF_INIT;
     const json_t *all = json_object_get(json_object_get(object, "spec"), "resources");
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
-        const json_t *limit = json_object_get(json_object_get(all, resources[i].key), "limit");
-        if (!limit || json_is_null(limit))
+        if (!is_set(json_object_get(all, resources[i].key), "limit"))
             buf_printf(&b, "%sspec.resources.%s.limit",
                        b.len ? ", " : "a limit that is not set allows nothing: ", resources[i].key);
     }
@@ -183,14 +186,17 @@ static json_t *kai_status(const struct gang_queue_status *s, const struct queue_
     struct status_draft d =
         draft_begin(&(struct dialect_view){.group = view->object, .wall = view->wall});
     bool invalid = s->reason == REASON_QUEUE_INVALID;
-    cleanup_free char *over = over_quota(s), *missing = missing_limits(view->object);
+    cleanup_free char *over_quota = over(s, AMOUNT(deserved), "quota"),
+                      *over_limit = over(s, AMOUNT(cap), "limit"),
+                      *missing = missing_limits(view->object);
     queue_draft_amounts(&d, "allocated", s, AMOUNT(used));
     queue_draft_amounts(&d, "allocatedNonPreemptible", s, AMOUNT(firm));
     queue_draft_amounts(&d, "requested", s, AMOUNT(requested));
     draft_children(&d, s);
     /* Source of the first two types: KAI's queue conditions. */
     draft_when(&d, "Orphan", "ParentNotFound", view->orphan ? s->text : NULL, "ParentFound");
-    draft_when(&d, "OverQuota", "OverQuota", over, "WithinQuota");
+    draft_when(&d, "OverQuota", "OverQuota", over_quota, "WithinQuota");
+    draft_when(&d, "OverLimit", "OverLimit", over_limit, "WithinLimit");
     draft_when(&d, "Invalid", gang_reason_name(REASON_QUEUE_INVALID), invalid ? s->text : NULL,
                "Valid");
     if (!invalid) /* the limits may not have been read */

@@ -63,7 +63,9 @@ struct write_request_about {
       "first owner of the pod, or the pod if it has no owner",                                     \
       "muster has been unable for 30 s to create a PodGroup or to link the pod to it")             \
     X(QUEUE_INVALID, "InvalidQueue", "Volcano Queue, ElasticQuota",                                \
-      "muster finds an error in the queue, or the error changes; the message is the error")
+      "muster finds an error in the queue, or the error changes; the message is the error")        \
+    X(QUEUE_OVER_LIMIT, "OverLimit", "Volcano Queue, ElasticQuota",                                \
+      "the queue uses more than its limit, for example because the limit was lowered")
 
 enum writer_event {
 #define X(id, reason, object, when) WRITER_EVENT_##id,

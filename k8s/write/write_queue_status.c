@@ -43,13 +43,22 @@ static const struct status_kind queue_status = {.failed = "Could not write the s
                                                 .put_path = put_queue_path,
                                                 .keep = keep_queue};
 
-static void send_event_if_invalid(struct in_flight_write *f, const struct queue_api *api,
-                                  const json_t *object)
+/* What an event on the queue says: its error, or that it exceeds a limit. NULL: nothing. */
+static char *sentence_of(const struct write_request *o, enum writer_event *ret)
 {
+    bool invalid = o->queue.reason == REASON_QUEUE_INVALID;
+    *ret = invalid ? WRITER_EVENT_QUEUE_INVALID : WRITER_EVENT_QUEUE_OVER_LIMIT;
+    return invalid ? xstrdup(o->text) : queue_dialect_over_limit(&o->queue);
+}
+
+static void send_event(struct in_flight_write *f, const struct queue_api *api, const json_t *object)
+{
+    enum writer_event event;
     const struct write_request *o = f->request;
-    const char *sentence = o->queue.reason == REASON_QUEUE_INVALID ? o->text : NULL;
-    if (api->dialect->has_conditions ||
-        !queue_cache_is_news(f->writer->o.queues, &o->ref, sentence) || !sentence)
+    if (api->dialect->has_conditions)
+        return;
+    cleanup_free char *sentence = sentence_of(o, &event);
+    if (!queue_cache_is_news(f->writer->o.queues, &o->ref, sentence) || !sentence)
         return;
     cleanup_free char *version = xasprintf("%s/%s", api->dialect->api_group, api->version);
     const struct write_request_about about = {
@@ -59,7 +68,7 @@ static void send_event_if_invalid(struct in_flight_write *f, const struct queue_
         .name = o->name,
         .uid = field_peek(object, "metadata", "uid", NULL),
     };
-    writer_take(f->writer, write_request_event(&about, WRITER_EVENT_QUEUE_INVALID, o->text));
+    writer_take(f->writer, write_request_event(&about, event, sentence));
     f->writer->pump_due = true;
 }
 
@@ -75,7 +84,7 @@ void queue_status_send(struct in_flight_write *f)
         in_flight_end(f);
         return;
     }
-    send_event_if_invalid(f, api, object);
+    send_event(f, api, object);
     struct queue_view view = {
         .object = object, .orphan = queue_cache_is_orphan(queues, &o->ref), .wall = usec_wall()};
     cleanup_json json_t *patch = api->dialect->status(&o->queue, &view);

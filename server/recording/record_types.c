@@ -253,7 +253,7 @@ const struct record_type record_claim = {TYPE(gang_claim_facts, claim_fields)};
 
 static const struct record_field quota_fields[] = {
     MUST(gang_quota, resource), I64(gang_quota, reserved), I64(gang_quota, deserved),
-    I64(gang_quota, cap),       I64(gang_quota, weight),
+    I64(gang_quota, cap),       I64(gang_quota, weight),   BOOL(gang_quota, cap_unset),
 };
 static const struct record_type quota = {TYPE(gang_quota, quota_fields), .form = RECORD_ROW};
 

@@ -65,7 +65,8 @@ func TestQ05_BrokenKAIQueues(t *testing.T) {
 		"not-a-leaf": {queue: "top", code: "InvalidQueue", reason: "queue top has queues below it; name one of these",
 			repair: func() { c.DeleteQueue(t, kai, "leaf") }},
 		"without-limits": {queue: "empty", code: "QueueLimitReached",
-			reason: "2 members needed (2 gpu), but queue empty uses 0 of its limit of 0 gpu",
+			reason: "2 members needed (2 gpu), but queue empty uses 0 of its limit of 0 gpu, because a limit that is not set " +
+				"allows nothing",
 			object: "empty", condition: metav1.Condition{Type: "LimitNotSet", Status: "True",
 				Message: "a limit that is not set allows nothing: spec.resources.cpu.limit, spec.resources.memory.limit, " +
 					"spec.resources.gpu.limit; set each of them, or write -1 for no limit"},

@@ -360,6 +360,15 @@ static void Q05_a_missing_parent_and_too_much_deserved_are_named(void **state)
     world_queued(w, "c", "q", 2, 1);
     assert_non_null(strstr(world_reason(w, "c"), "it deserves 2 cpu, and its parent gone only "
                                                  "1500m; lower"));
+    parent = world_queue_facts("gone", NULL);
+    child = world_queue_facts("q", "gone");
+    gang_quota_add(parent, "cpu")->deserved = 1500;
+    gang_quota_add(child, "cpu")->deserved = GANG_UNLIMITED;
+    world_queue_set(w, parent);
+    world_queue_set(w, child);
+    world_queued(w, "d", "q", 2, 1);
+    assert_non_null(strstr(world_reason(w, "d"), "it deserves all cpu, and its parent gone only "
+                                                 "1500m; lower"));
     world_free(w);
 }
 

@@ -94,6 +94,17 @@ static void check_cases(const char *api_group, const struct queue_case *cases, s
     }
 }
 
+static void Q05_a_limit_of_kai_that_is_not_set_is_known(void **state)
+{
+    (void)state;
+    struct gang_queue_facts *f =
+        read_queue(KAI, "", "spec: {resources: {cpu: {limit: 0}, memory: {limit: null}}}");
+    assert_false(gang_quota_of(f, "cpu")->cap_unset);
+    assert_true(gang_quota_of(f, "memory")->cap_unset);
+    assert_true(gang_quota_of(f, GANG_ANY_GPU)->cap_unset);
+    gang_queue_facts_free(f);
+}
+
 #define NOTHING "[cpu deserved 0 cap 0] [gpu deserved 0 cap 0] [memory deserved 0 cap 0]  weight 0"
 
 static void Q01_queues_of_kai_are_read(void **state)
@@ -218,6 +229,7 @@ static void Q05_queues_of_volcano_that_make_no_sense_say_so(void **state)
          "spec.guarantee.resource: cpu is -1, must not be negative"},
         {"", "spec: {guarantee: {resource: {cpu: 1e30}}}",
          "spec.guarantee.resource: cpu is too large; lower it"},
+        {"", "spec: {deserved: {cpu: 1e30}}", "spec.deserved: cpu is too large; lower it"},
         {"", "spec: {capability: {\"gpu\\u001b[2J\": 4}}",
          "spec.capability: \"gpu?[2J\" is not the name of a resource"},
         {"", "spec: {deserved: {'': 4}}", "spec.deserved: \"\" is not the name of a resource"},
@@ -239,6 +251,8 @@ static void Q01_elastic_quotas_are_read(void **state)
          "[nvidia.com/gpu deserved 2 cap *] "},
         {"", "spec: {max: 3}", "spec.max is a number, must be an object"},
         {"", "spec: {min: {cpu: '-1'}}", "spec.min: cpu is -1, must not be negative"},
+        {"", "spec: {min: {cpu: 1e30}}", "spec.min: cpu is too large; lower it"},
+        {"", "spec: {max: {cpu: 1e30}}", "[cpu cap *] "},
     };
     static const struct queue_case koordinator[] = {
         {"", "spec: {min: {cpu: 4}, max: {cpu: 8}}", "[cpu deserved 4000 cap 8000 weight 8000] "},
@@ -720,11 +734,13 @@ static void Q01_the_status_of_a_kai_queue_follows_its_use(void **state)
                   "\"requested\":{\"amd.com/gpu\":\"5\",\"memory\":null,\"nvidia.com/gpu\":null}}");
     amounts[1].used = 4;
     amounts[2].used = 4;
+    amounts[1].cap = 3;
     assert_writes(object, KAI, &s, false,
                   "{\"allocated\":{\"amd.com/gpu\":\"4\"},\"conditions\":[{\"status\":\"True\","
                   "\"type\":\"Other\"},{" SINCE
                   "\"message\":\"\",\"reason\":\"WithinQuota\",\"status\":\"False\",\"type\":"
-                  "\"OverQuota\"}]}");
+                  "\"OverQuota\"},{" SINCE "\"message\":\"gpu: 4 used, limit is 3\",\"reason\":"
+                  "\"OverLimit\",\"status\":\"True\",\"type\":\"OverLimit\"}]}");
 }
 
 static void Q05_a_kai_queue_says_what_is_wrong_with_it(void **state)
@@ -813,6 +829,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q01_queues_of_kai_are_read),
+        cmocka_unit_test(Q05_a_limit_of_kai_that_is_not_set_is_known),
         cmocka_unit_test(Q05_queues_of_kai_that_make_no_sense_say_so),
         cmocka_unit_test(Q01_queues_of_volcano_are_read),
         cmocka_unit_test(Q05_queues_of_volcano_that_make_no_sense_say_so),

@@ -40,12 +40,15 @@ static void serve(struct fixture *x, const char *api_group, const char *version,
     queue_cache_serve(x->queues, queue_dialect_by_group(api_group), version, subresource);
 }
 
+/* Of the queue, in GPUs. */
+#define LIMIT 10
+
 static void write_status_of(struct fixture *x, const char *api_group, const char *ns,
                             const char *name, int64_t gpus, const char *sentence)
 {
     struct gang_ref ref = {letters(api_group), letters(ns), letters(name)};
     struct gang_queue_amount amount = {
-        .resource = "nvidia.com/gpu", .deserved = GANG_NOT_STATED, .used = gpus};
+        .resource = "nvidia.com/gpu", .deserved = GANG_NOT_STATED, .cap = LIMIT, .used = gpus};
     struct gang_effect e = {.kind = GANG_QUEUE_STATUS};
     e.queue = (struct gang_queue_status){.ref = &ref,
                                          .uid = "qu",
@@ -252,6 +255,28 @@ static void Q05_an_event_says_why_a_queue_is_invalid(void **state)
     assert_int_equal(fake_count(x->api, DEFAULT_EVENT), 2);
 }
 
+static void Q05_an_event_says_that_a_queue_exceeds_its_limit(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, VOLCANO, "v1beta1", true);
+    show(x, VOLCANO, OBJECT("5", ""));
+    fake_answer(x->api, VOLCANO_PATCH, 200, OBJECT("6", ""));
+    fake_answer(x->api, DEFAULT_EVENT, 201, "{}");
+    write_status(x, VOLCANO, "", LIMIT, NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, DEFAULT_EVENT), 0);
+    write_status(x, VOLCANO, "", LIMIT + 2, NULL);
+    run_until(x, !writer_busy(x->writer));
+    write_status(x, VOLCANO, "", LIMIT + 1, NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, DEFAULT_EVENT), 1);
+    cleanup_json json_t *body = body_of(x, DEFAULT_EVENT, 0);
+    assert_string_equal(field_peek(body, "reason", NULL), "OverLimit");
+    assert_string_equal(field_peek(body, "message", NULL),
+                        "queue q: it uses more nvidia.com/gpu than its limit of 10; its pods stay, "
+                        "and new ones wait");
+}
+
 static void Q05_a_kai_queue_without_its_parent_is_an_orphan(void **state)
 {
     struct fixture *x = *state;
@@ -311,6 +336,7 @@ int main(void)
         TEST(a_missing_right_is_logged_once),
         TEST(T16_queues_that_are_edited_all_the_time_do_not_delay_others),
         TEST(Q05_an_event_says_why_a_queue_is_invalid),
+        TEST(Q05_an_event_says_that_a_queue_exceeds_its_limit),
         TEST(Q05_a_kai_queue_without_its_parent_is_an_orphan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
