@@ -19,12 +19,6 @@ struct kai_part {
     bool has_member, has_children;
 };
 
-static bool is_set(const json_t *object, const char *key)
-{
-    const json_t *v = json_object_get(object, key);
-    return v && !json_is_null(v);
-}
-
 static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part *part,
                     struct err *err)
 {
@@ -46,7 +40,7 @@ static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part
                        field_quote(s->name, q));
     if (s->parent && !*s->parent)
         free(STEAL(s->parent));
-    *part = (struct kai_part){is_set(json, "minMember"), is_set(json, "minSubGroup")};
+    *part = (struct kai_part){field_is_set(json, "minMember"), field_is_set(json, "minSubGroup")};
     return 0;
 }
 
@@ -124,10 +118,10 @@ static int kai_subgroups(const json_t *spec, struct gang_group_facts *facts, str
     if (field_array(spec, "subGroups", &list, err) < 0 ||
         dialect_count(spec, "minSubGroup", &facts->min_children, err) < 0)
         return err_at(err, "spec");
-    if (is_set(spec, "minMember") && is_set(spec, "minSubGroup"))
+    if (field_is_set(spec, "minMember") && field_is_set(spec, "minSubGroup"))
         return err_set(err, ERR_INVALID,
                        "spec.minMember and spec.minSubGroup exclude each other; remove one");
-    if (is_set(spec, "minSubGroup") && json_array_size(list) == 0)
+    if (field_is_set(spec, "minSubGroup") && json_array_size(list) == 0)
         return err_set(err, ERR_INVALID,
                        "spec.minSubGroup is set, but spec.subGroups is empty; list the subgroups "
                        "or write spec.minMember");
@@ -149,7 +143,7 @@ static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct
         field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
         dialect_count(spec, "maxMember", &facts->max_member, err) < 0)
         return err_at(err, "spec");
-    facts->has_priority = is_set(spec, "priority");
+    facts->has_priority = field_is_set(spec, "priority");
     facts->priority = (int32_t)priority;
     if (facts->parent && !*facts->parent)
         free(STEAL(facts->parent));

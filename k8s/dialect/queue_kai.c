@@ -69,12 +69,6 @@ static int read_number(const json_t *object, const char *key, int64_t unit, cons
     return 0;
 }
 
-static bool is_set(const json_t *object, const char *key)
-{
-    const json_t *v = json_object_get(object, key);
-    return v && !json_is_null(v);
-}
-
 static int read_resource(const json_t *all, const struct kai_resource *r,
                          struct gang_queue_facts *facts, struct err *err)
 {
@@ -88,7 +82,7 @@ static int read_resource(const json_t *all, const struct kai_resource *r,
         read_number(object, "limit", r->unit, ", or -1 for no limit", &q->cap, err) < 0 ||
         read_number(object, "overQuotaWeight", 1000, /* unlimited= */ NULL, &q->weight, err) < 0)
         return err_at(err, "%s", r->key);
-    q->cap_unset = !is_set(object, "limit");
+    q->cap_unset = !field_is_set(object, "limit");
     if (q->weight > facts->weight)
         facts->weight = q->weight;
     return 0;
@@ -171,7 +165,7 @@ static char *missing_limits(const json_t *object)
     struct buf b = BUF_INIT;
     const json_t *all = json_object_get(json_object_get(object, "spec"), "resources");
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
-        if (!is_set(json_object_get(all, resources[i].key), "limit"))
+        if (!field_is_set(json_object_get(all, resources[i].key), "limit"))
             buf_printf(&b, "%sspec.resources.%s.limit",
                        b.len ? ", " : "a limit that is not set allows nothing: ", resources[i].key);
     }

@@ -23,6 +23,12 @@ int field_amounts(const json_t *object, const char *key, struct gang_amounts *re
 /* Appends a map of strings to strings. The length of the map is not limited. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
 
+/* Whether the object has the field, and it is not null. */
+static inline bool field_is_set(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+    return v && !json_is_null(v);
+}
 /* The string at a path. The keys of the path are given one by one, with NULL at the end. NULL: it
  * is absent, or something on the path has another type. */
 const char *field_peek(const json_t *object, const char *key, ...) __attribute__((sentinel));

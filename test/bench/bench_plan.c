@@ -6,6 +6,8 @@
  *   bench_plan [NODES]            default 5,000
  *   bench_plan growth [NODES]     only the curves
  *   bench_plan queues [NODES]     only the passes with queues
+ *   bench_plan one KEY 0|1 [NODES]    only the pass KEY, once, without (0) or with queues; for
+ *                                     `valgrind --toggle-collect=measured`, see check-instructions
  *
  * The plain pass is the obvious implementation, without classes or caches: for each node, it
  * evaluates kube-scheduler's rules about selector, affinity and taints, and compares the sum of the
@@ -49,12 +51,23 @@ struct bench {
     size_t effects; /* number of effects of the last step */
 };
 
+/* How often each pass is timed; the shortest time counts. */
+static int times_of_each = TIMES;
+
 static void step(struct bench *b, struct gang_event *events, size_t n)
 {
     b->now += USEC_PER_MSEC;
     gang_step(b->core, b->now, events, n, &b->effects);
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);
+}
+
+/* The step that is measured, and those that make the plans that it defers. */
+__attribute__((noinline)) static void measured(struct bench *b, struct gang_event *event)
+{
+    step(b, event, 1);
+    while (gang_core_plans_deferred(b->core))
+        step(b, NULL, 0);
 }
 
 /* ---- facts ---- */
@@ -335,7 +348,7 @@ static void some_end(struct bench *b, usec_t *best, usec_t pause)
         struct gang_event ev = {.kind = GANG_EV_POD_GONE};
         ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xasprintf("old-%d", 7 * i)};
         usec_t begin = cpu_now();
-        step(b, &ev, 1);
+        measured(b, &ev);
         usec_t took = cpu_now() - begin;
         best[i] = !best[i] || took < best[i] ? took : best[i];
     }
@@ -353,7 +366,7 @@ static double waiting_list(int nodes, int gangs, bool queues, usec_t pause)
         add_queues(&b);
     fill(&b);
     add_waiting(&b, gangs, GPUS);
-    for (int t = 0; t < TIMES; t++)
+    for (int t = 0; t < times_of_each; t++)
         some_end(&b, best, pause);
     for (int i = 0; i < ENDED; i++)
         all += best[i];
@@ -364,22 +377,21 @@ static double waiting_list(int nodes, int gangs, bool queues, usec_t pause)
 /* The gangs and nodes exist when muster starts, and there is room for all gangs. */
 static double plan_all(int nodes, int gangs, bool queues)
 {
-    usec_t times[TIMES];
-    for (int t = 0; t < TIMES; t++) {
+    usec_t times[TIMES] = {0};
+    for (int t = 0; t < times_of_each; t++) {
+        struct gang_event synced = {.kind = GANG_EV_SYNCED};
         struct bench b = bench_begin(nodes, CLASSES);
         if (queues)
             add_queues(&b);
         add_waiting(&b, gangs, 1);
         usec_t begin = cpu_now();
-        sync_all(&b);
-        while (gang_core_plans_deferred(b.core))
-            step(&b, NULL, 0);
+        measured(&b, &synced);
         times[t] = cpu_now() - begin;
         if (planned(&b) != gangs)
             abort();
         gang_core_free(b.core);
     }
-    return shortest(times, TIMES);
+    return shortest(times, times_of_each);
 }
 
 static void row(const char *what, double ms, double pass)
@@ -480,17 +492,37 @@ static void with_queues(int nodes)
     }
 }
 
+static int usage(int least)
+{
+    fprintf(stderr,
+            "usage: bench_plan [growth | queues | one KEY 0|1] [NODES]     at least %d nodes\n",
+            least);
+    return 2;
+}
+
+/* One pass, once. */
+static int one(int argc, char **argv)
+{
+    int nodes = argc > 4 ? atoi(argv[4]) : 5000;
+    times_of_each = 1;
+    for (size_t p = 0; argc > 3 && nodes >= WAITING && p < ARRAY_SIZE(passes); p++)
+        if (!strcmp(passes[p].key, argv[2])) {
+            printf("%.3f ms\n", passes[p].pass(nodes, atoi(argv[3])));
+            return 0;
+        }
+    return usage(WAITING);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "one"))
+        return one(argc, argv);
     bool grow = argc > 1 && !strcmp(argv[1], "growth");
     bool queues = argc > 1 && !strcmp(argv[1], "queues"), part = grow || queues;
     int nodes = argc > 1 + part ? atoi(argv[1 + part]) : 5000;
     int least = queues ? WAITING : 200;
-    if (nodes < least) {
-        fprintf(stderr, "usage: bench_plan [growth | queues] [NODES]     at least %d nodes\n",
-                least);
-        return 2;
-    }
+    if (nodes < least)
+        return usage(least);
     if (queues) {
         with_queues(nodes);
         return 0;
