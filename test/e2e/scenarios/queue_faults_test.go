@@ -164,6 +164,8 @@ func TestQ05_DeletedAndLowered(t *testing.T) {
 	waiting := addQueued(t, c, testbed.KAI, "ml", "waiting", "team", 2)
 	waits(t, c, m, "ml/waiting", waiting, 2, "QueueLimitReached",
 		"2 members needed (2 gpu), but queue team uses 4 of its limit of 3 gpu")
+	c.WaitQueueCondition(t, kai, "team",
+		metav1.Condition{Type: "OverLimit", Status: "True", Reason: "OverLimit", Message: "gpu: 4 used, limit is 3"})
 	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "first", "other", 2), 2)
 	untouched()
 
@@ -189,6 +191,33 @@ func TestQ05_DeletedAndLowered(t *testing.T) {
 	c.DeleteQueue(t, kai, "team")
 	c.DeleteQueue(t, kai, "other")
 	runs(t, c, late, 2)
+}
+
+// Q05: an ElasticQuota with an error stops the gangs of its namespace only. Its events say what is wrong, and that
+// it is used beyond a limit that was lowered.
+func TestQ05_InvalidElasticQuota(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, promptReasons, testbed.SchedulerPlugins)
+	d, quotas := testbed.SchedulerPlugins, testbed.ElasticQuotas
+	for _, namespace := range []string{"ml", "free"} {
+		c.Namespace(t, namespace)
+	}
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(8)), testbed.Node("b", testbed.GPUs(8)))
+	c.Add(t, quotas.Named("ml/team", map[string]any{"min": map[string]any{"nvidia.com/gpu": "1e30"}}))
+	waiting := addGroup(t, c, d, "ml", "waiting", 4)
+	const problem = "queue team: spec.min: nvidia.com/gpu is too large; lower it"
+	waits(t, c, m, "ml/waiting", waiting, 4, "InvalidQueue", "queue team cannot be used: "+problem)
+	c.WaitEvent(t, "ElasticQuota", "ml", "team", "InvalidQueue", problem)
+	runs(t, c, addGroup(t, c, d, "free", "other", 2), 2)
+
+	c.EditQueue(t, quotas, "ml/team", map[string]any{"spec": map[string]any{"min": gpus(2)}})
+	runs(t, c, waiting, 4)
+	c.EditQueue(t, quotas, "ml/team", map[string]any{"spec": map[string]any{"max": gpus(3)}})
+	c.WaitEvent(t, "ElasticQuota", "ml", "team", "OverLimit",
+		"queue team: it uses more nvidia.com/gpu than its limit of 3; its pods stay, and new ones wait")
+	if left := c.Recorder.Pods(waiting); len(left) != 4 || left[0].Latest.DeletionTimestamp != nil {
+		t.Errorf("%d of the 4 running pods are left", len(left))
+	}
 }
 
 // Q05: the setting queueNamespaces restricts which namespaces may use a queue.
