@@ -216,6 +216,18 @@ func checkKAIStatus(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
 	})
 	shown = command(t, m, "explain", "ml/big", "--server", m.Ops)
 	showsAll(t, "muster explain", shown, "queue training uses 7 of its limit of 9 gpu", "1st in queue training")
+	later := map[string]testbed.Which{}
+	for _, name := range []string{"second", "third"} {
+		later[name] = addQueued(t, c, testbed.KAI, "ml", name, "training", 8)
+		waits(t, c, m, "ml/"+name, later[name], 8, "QueueLimitReached",
+			"8 members needed (8 gpu), but queue training uses 7 of its limit of 9 gpu")
+	}
+	showsAll(t, "muster explain", command(t, m, "explain", "ml/third", "--server", m.Ops),
+		"3rd in queue training, behind ml/big and ml/second")
+	for name, which := range later {
+		end(t, c, which, 0)
+		c.DeletePodGroup(t, testbed.KAI, "ml", name)
+	}
 }
 
 // lineOf is the line of a table that begins with these words.
