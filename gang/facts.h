@@ -158,6 +158,8 @@ struct gang_pod_facts {
     /* A label that must have the same value on all members (ACS compute class); key NULL: none. */
     struct gang_kv uniform; /* if the key is set, the value is not NULL; "": the label is absent */
     bool controlled;        /* has a controller, which would replace the pod */
+    bool of_node;           /* belongs to its node: a DaemonSet's pod, or a static pod */
+    bool never_preempts;    /* spec.preemptionPolicy is Never */
 
     char **claims; /* names of its PersistentVolumeClaims, including generated ones */
     size_t n_claims;

@@ -203,6 +203,7 @@ static int decode_names(const json_t *spec, struct gang_pod_facts *f, struct err
         field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0)
         return -1;
     f->priority = (int32_t)priority;
+    f->never_preempts = str_eq(field_peek(spec, "preemptionPolicy", NULL), "Never");
     return 0;
 }
 
@@ -337,8 +338,12 @@ static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
 static void decode_owners(const json_t *metadata, struct gang_pod_facts *f)
 {
     const json_t *owners = json_object_get(metadata, "ownerReferences");
-    for (size_t i = 0; i < json_array_size(owners) && !f->controlled; i++)
-        f->controlled = json_is_true(json_object_get(json_array_get(owners, i), "controller"));
+    for (size_t i = 0; i < json_array_size(owners) && !f->controlled; i++) {
+        const json_t *owner = json_array_get(owners, i);
+        const char *kind = field_peek(owner, "kind", NULL);
+        f->controlled = json_is_true(json_object_get(owner, "controller"));
+        f->of_node = f->controlled && (str_eq(kind, "DaemonSet") || str_eq(kind, "Node"));
+    }
 }
 
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)

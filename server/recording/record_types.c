@@ -185,6 +185,8 @@ static const struct record_field pod_fields[] = {
     OWNED(gang_pod_facts, declared, &record_group),
     INSIDE(gang_pod_facts, uniform, &kv),
     BOOL(gang_pod_facts, controlled),
+    BOOL(gang_pod_facts, of_node),
+    BOOL(gang_pod_facts, never_preempts),
     TEXTS(gang_pod_facts, claims, n_claims),
     BOOL(gang_pod_facts, has_resource_claims),
     BOOL(gang_pod_facts, has_pvc),

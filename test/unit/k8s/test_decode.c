@@ -237,7 +237,20 @@ static void labels_and_the_controller_are_decoded(void **state)
     assert_int_equal(f->labels.n, 2);
     assert_string_equal(gang_kvs_get(&f->labels, "a"), "1");
     assert_true(f->controlled);
+    assert_false(f->of_node || f->never_preempts);
     gang_pod_facts_free(f);
+    static const char *const of_node[] = {"DaemonSet", "Node"};
+    for (size_t i = 0; i < ARRAY_SIZE(of_node); i++) {
+        cleanup_free char *text =
+            xasprintf("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"ownerReferences\":[{\"kind\":"
+                      "\"%s\",\"controller\":true}]},\"spec\":{\"preemptionPolicy\":\"Never\"}}",
+                      of_node[i]);
+        cleanup_json json_t *daemon = parse(text);
+        f = decode_pod(daemon, &err);
+        assert_non_null(f);
+        assert_true(f->controlled && f->of_node && f->never_preempts);
+        gang_pod_facts_free(f);
+    }
     cleanup_json json_t *other =
         parse("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\","
               "\"ownerReferences\":[{\"kind\":\"X\",\"controller\":false}]}}");
