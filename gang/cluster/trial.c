@@ -45,6 +45,12 @@ struct slot *trial_slot(const struct trial *t, size_t i)
     return t->changes[i].what == RESERVED ? t->changes[i].slot : NULL;
 }
 
+struct node *trial_left_node(const struct trial *t, size_t i)
+{
+    const struct trial_change *c = &t->changes[i];
+    return c->what == POD_OFF ? c->was.node : c->what == SLOT_OFF ? c->slot->node : NULL;
+}
+
 void trial_count(struct trial *t)
 {
     struct queue_batch batch = {.n = 0};

@@ -353,6 +353,11 @@ static bool is_firm(const struct gang *gang, const struct queue *queue, int32_t 
                                          : is == PREEMPTIBLE_NO;
 }
 
+bool gang_is_firm(const struct gang *gang)
+{
+    return is_firm(gang, gang->queue, gang->own_priority);
+}
+
 static void move(struct gang_core *core, struct gang *gang, struct queue *queue)
 {
     queue_touch(core, gang->queue);

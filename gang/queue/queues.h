@@ -27,6 +27,8 @@ enum gang_reason_code queue_refusal(const struct gang_core *core, const struct q
                                     const char *ns);
 /* The same for the gang and its queue. */
 enum gang_reason_code queue_refuses_gang(const struct gang_core *core, const struct gang *gang);
+/* Whether the gang is not preemptible: by its own facts, or by its priority in its queue. */
+bool gang_is_firm(const struct gang *gang);
 /* The gang is about to be freed. */
 void queue_leave(struct gang_core *core, struct gang *gang);
 void queues_sweep(struct gang_core *core);

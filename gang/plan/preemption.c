@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/preemption.h"
+
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/signatures.h"
+#include "gang/plan/placement.h"
+#include "gang/podgroup/earmark.h"
+#include "gang/podgroup/infeasible_nodes.h"
+
+/* Removing a pod takes as long as this many scanned nodes. */
+#define WORK_PER_POD 4
+/* Up to this many victims, all sets are tried. */
+#define ALL_SETS_MAX 12
+
+/* What a victim holds on a node. */
+struct hold {
+    struct node *node;
+    size_t victim; /* its index */
+    int pods;
+};
+
+/* A node with victims, and the bundle of them that is evicted if room is made there. */
+struct spot {
+    struct node *node;
+    struct hold *holds;
+    size_t n;
+    int64_t room;  /* for how many members it has room now */
+    uint64_t seen; /* search->stamp when its room was last computed */
+    bool stale;    /* the bundle must be found again */
+    size_t take;   /* the bundle: the first holds; 0: there is none */
+    int64_t gains; /* for how many members it makes room, on all nodes */
+    int gangs;     /* how many more gangs and ordinary pods it hits */
+    int64_t lost;  /* device-seconds */
+};
+
+struct search {
+    struct gang_core *core;
+    struct gang *gang;
+    struct trial trial;
+    struct trial_mark base; /* after all that needs no eviction */
+    struct victims all;
+    size_t n;     /* the first n victims are considered */
+    bool *chosen; /* removed in the trial */
+    int64_t *work_left;
+    struct shortage shortage; /* of the last try that failed */
+    struct hold *holds;
+    size_t n_holds;
+    struct spot *spots, **by_id; /* by_id: by node id; NULL: no victims there */
+    size_t n_spots;
+    uint64_t stamp;
+    struct signature *kind; /* of the members for which room is made */
+};
+
+/* ---- sets ---- */
+
+static bool spend(struct search *s, int64_t work)
+{
+    *s->work_left -= work;
+    return *s->work_left > 0;
+}
+
+static void reset(struct search *s)
+{
+    trial_back(&s->trial, s->base);
+    memset(s->chosen, 0, s->all.n * sizeof *s->chosen);
+}
+
+static bool choose(struct search *s, size_t i)
+{
+    struct trial_mark before = trial_mark(&s->trial);
+    s->chosen[i] = victim_remove(&s->trial, &s->all.items[i]);
+    spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
+    if (!s->chosen[i])
+        trial_back(&s->trial, before);
+    return s->chosen[i];
+}
+
+static enum gang_answer fits(struct search *s)
+{
+    if (*s->work_left <= 0)
+        return GANG_NOT_ASKED;
+    return place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
+}
+
+/* Whether the gang fits without the victims in the set. */
+static enum gang_answer set_is_enough(struct search *s, const bool *set)
+{
+    reset(s);
+    for (size_t i = 0; i < s->n; i++)
+        if (set[i] && !choose(s, i))
+            return GANG_NO;
+    return fits(s);
+}
+
+/* The same without all of the first n victims: whole gangs, then the surplus of other gangs. */
+static enum gang_answer first_are_enough(struct search *s, size_t n)
+{
+    reset(s);
+    for (size_t i = 0; i<n && * s->work_left> 0; i++)
+        if (!s->all.items[i].gang || !s->all.items[i].pod)
+            choose(s, i);
+    for (size_t i = 0; i<n && * s->work_left> 0; i++)
+        if (!s->chosen[i])
+            choose(s, i);
+    return fits(s);
+}
+
+/* ---- the lowest priority ---- */
+
+/* The end of the victims with the priority of victim i. */
+static size_t end_of_priority(const struct search *s, size_t i)
+{
+    size_t end = i + 1;
+    while (end < s->all.n && s->all.items[end].priority == s->all.items[i].priority)
+        end++;
+    return end;
+}
+
+/* Sets s->n to the end of the lowest priority up to which the victims are enough. */
+static enum gang_answer find_priority(struct search *s)
+{
+    enum gang_answer answer = first_are_enough(s, s->all.n);
+    size_t low = 0, high = s->all.n; /* `high` is enough */
+    if (answer != GANG_YES)
+        return answer;
+    while (low < high) {
+        size_t end = end_of_priority(s, low + (high - low) / 2);
+        if (end >= high) { /* the middle has the highest priority that is left */
+            end = end_of_priority(s, low);
+            if (end >= high)
+                break;
+        }
+        answer = first_are_enough(s, end);
+        if (answer == GANG_NOT_ASKED)
+            return answer;
+        if (answer == GANG_YES)
+            high = end;
+        else
+            low = end;
+    }
+    s->n = high;
+    return GANG_YES;
+}
+
+/* ---- nodes with victims ---- */
+
+static int by_node(const void *a, const void *b)
+{
+    const struct hold *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node->id < y->node->id ? -1 : 1;
+    return x->victim < y->victim ? -1 : x->victim > y->victim;
+}
+
+static int by_victim(const void *a, const void *b)
+{
+    const struct hold *x = a, *y = b;
+    return x->victim < y->victim ? -1 : x->victim > y->victim;
+}
+
+static int by_amount(const void *a, const void *b)
+{
+    const struct hold *x = a, *y = b;
+    if (x->pods != y->pods)
+        return x->pods > y->pods ? -1 : 1;
+    return by_victim(a, b);
+}
+
+/* Lists what each considered victim holds, sorted by node. */
+static void list_holds(struct search *s)
+{
+    size_t cap = 0;
+    for (size_t i = 0; i<s->n && * s->work_left> 0; i++) {
+        struct trial_mark before = trial_mark(&s->trial);
+        victim_remove(&s->trial, &s->all.items[i]);
+        for (size_t k = before.n; k < s->trial.n; k++) {
+            GROW(s->holds, cap, s->n_holds + 1);
+            s->holds[s->n_holds++] = (struct hold){trial_left_node(&s->trial, k), i, 1};
+        }
+        spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
+        trial_back(&s->trial, before);
+    }
+    if (s->n_holds > 1)
+        qsort(s->holds, s->n_holds, sizeof *s->holds, by_node);
+}
+
+/* One hold for each victim on a node. */
+static void merge_holds(struct search *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_holds; i++) {
+        struct hold *last = n ? &s->holds[n - 1] : NULL;
+        if (last && last->node == s->holds[i].node && last->victim == s->holds[i].victim)
+            last->pods++;
+        else
+            s->holds[n++] = s->holds[i];
+    }
+    s->n_holds = n;
+}
+
+static void find_spots(struct search *s)
+{
+    reset(s);
+    list_holds(s);
+    merge_holds(s);
+    s->spots = xcalloc(s->n_holds + 1, sizeof *s->spots);
+    s->by_id = xcalloc(s->core->n_ids + 1, sizeof(struct spot *));
+    for (size_t i = 0; i < s->n_holds; i++) {
+        struct node *node = s->holds[i].node;
+        struct spot *spot = s->by_id[node->id];
+        if (!spot) {
+            spot = s->by_id[node->id] = &s->spots[s->n_spots++];
+            *spot = (struct spot){.node = node, .holds = &s->holds[i]};
+        }
+        spot->n++;
+    }
+}
+
+/* ---- room for members like the culprit of the last shortage ---- */
+
+/* How many of them the node has room for, by its resources. */
+static int64_t room_on(struct search *s, const struct node *node)
+{
+    struct signature *signature = s->kind;
+    const struct reach reach = gang_reach(s->core, s->gang);
+    int64_t most = signature->alone ? 1 : INT32_MAX;
+    spend(s, 1);
+    if (!node->facts || signature_refusal(signature, node) ||
+        node_is_infeasible(s->core, s->gang, signature, node))
+        return 0;
+    for (size_t i = 0; i < signature->n_needs && most > 0; i++) {
+        const struct need *need = &signature->needs[i];
+        int64_t n = node_room(node, need->resource, &reach) / need->amount;
+        most = n < most ? n : most;
+    }
+    return most > 0 ? most : 0;
+}
+
+/* For how many more members the changes since the mark made room. `keep`: the changes stay. */
+static int64_t room_gained(struct search *s, struct trial_mark since, bool keep)
+{
+    int64_t gained = 0;
+    s->stamp++;
+    for (size_t i = since.n; i < s->trial.n; i++) {
+        struct spot *spot = s->by_id[trial_left_node(&s->trial, i)->id];
+        if (spot->seen == s->stamp)
+            continue;
+        spot->seen = s->stamp;
+        int64_t room = room_on(s, spot->node);
+        gained += room - spot->room;
+        if (keep)
+            spot->room = room;
+        spot->stale |= keep;
+    }
+    return gained;
+}
+
+/* Whether the set already hits the gang of victim i, before this bundle or in it. */
+static bool is_hit(const struct search *s, size_t i, const struct hold *bundle, size_t n)
+{
+    const struct gang *gang = s->all.items[i].gang;
+    if (!gang)
+        return false;
+    for (size_t k = 0; k < n; k++)
+        if (s->all.items[bundle[k].victim].gang == gang)
+            return true;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->chosen[k] && s->all.items[k].gang == gang)
+            return true;
+    return false;
+}
+
+/* The shortest bundle: the first victims of the spot, in the order of their list, that make room
+ * for a member. Sets spot->take, 0 if there is none. */
+static void find_bundle(struct search *s, struct spot *spot)
+{
+    struct trial_mark before = trial_mark(&s->trial);
+    spot->take = 0;
+    spot->gangs = 0;
+    spot->gains = spot->lost = 0;
+    for (size_t k = 0; k < spot->n && spot->gains <= 0; k++) {
+        const struct victim *v = &s->all.items[spot->holds[k].victim];
+        struct trial_mark mark = trial_mark(&s->trial);
+        if (s->chosen[spot->holds[k].victim] || !victim_remove(&s->trial, v)) {
+            trial_back(&s->trial, mark);
+            continue;
+        }
+        spend(s, (int64_t)(s->trial.n - mark.n) * WORK_PER_POD);
+        spot->gangs += !is_hit(s, spot->holds[k].victim, spot->holds, k);
+        spot->lost = v->lost < INT64_MAX - spot->lost ? spot->lost + v->lost : INT64_MAX;
+        spot->gains = room_on(s, spot->node) > spot->room ? room_gained(s, before, false) : 0;
+        spot->take = k + 1;
+    }
+    if (spot->gains <= 0)
+        spot->take = 0;
+    trial_back(&s->trial, before);
+}
+
+/* Whether bundle a makes room for more of the `lacks` members than b, for each gang that it hits.
+ * Between equal bundles, less loss decides. */
+static bool is_better(const struct spot *a, const struct spot *b, int64_t lacks)
+{
+    if (!a->take || !b->take)
+        return a->take > 0;
+    __int128 x = (__int128)(a->gains < lacks ? a->gains : lacks) * b->gangs;
+    __int128 y = (__int128)(b->gains < lacks ? b->gains : lacks) * a->gangs;
+    if (x != y)
+        return x > y;
+    return a->lost != b->lost ? a->lost < b->lost : strcmp(a->node->name, b->node->name) < 0;
+}
+
+/* Victims that hold most on the node first, or those that lose least: what is better. */
+static void evaluate(struct search *s, struct spot *spot, int64_t lacks)
+{
+    spot->stale = false;
+    qsort(spot->holds, spot->n, sizeof *spot->holds, by_amount);
+    find_bundle(s, spot);
+    struct spot large = *spot;
+    if (spot->n < 2)
+        return;
+    qsort(spot->holds, spot->n, sizeof *spot->holds, by_victim);
+    find_bundle(s, spot);
+    if (!is_better(&large, spot, lacks))
+        return;
+    qsort(spot->holds, spot->n, sizeof *spot->holds, by_amount);
+    large.seen = spot->seen;
+    *spot = large;
+}
+
+static struct spot *best_spot(struct search *s, int64_t lacks)
+{
+    struct spot *best = NULL;
+    for (size_t i = 0; i<s->n_spots && * s->work_left> 0; i++) {
+        struct spot *spot = &s->spots[i];
+        if (spot->stale)
+            evaluate(s, spot, lacks);
+        if (spot->take && (!best || is_better(spot, best, lacks)))
+            best = spot;
+    }
+    return best;
+}
+
+static void begin_kind(struct search *s, struct signature *kind)
+{
+    s->kind = kind;
+    for (size_t i = 0; i < s->n_spots; i++) {
+        s->spots[i].room = room_on(s, s->spots[i].node);
+        s->spots[i].stale = true;
+    }
+}
+
+/* Chooses victims until there is room for the members that lack it. False: no victim makes room. */
+static bool make_room(struct search *s)
+{
+    int64_t lacks = s->shortage.lacks;
+    begin_kind(s, s->shortage.culprit->signature);
+    while (lacks > 0) {
+        struct spot *spot = best_spot(s, lacks);
+        if (!spot)
+            return lacks < s->shortage.lacks;
+        struct trial_mark before = trial_mark(&s->trial);
+        for (size_t k = 0; k < spot->take; k++)
+            if (!s->chosen[spot->holds[k].victim])
+                choose(s, spot->holds[k].victim);
+        lacks -= room_gained(s, before, true);
+        spot->stale = true; /* another choice may have left less of its victims */
+    }
+    return true;
+}
+
+/* ---- room in the queue ---- */
+
+/* How much less of the resource the queue would use without victim i. */
+static int64_t frees_in_queue(struct search *s, size_t i, const struct queue_short *limit)
+{
+    struct trial_mark before = trial_mark(&s->trial);
+    int64_t used = amount_of(&limit->queue->used, limit->resource);
+    bool can = victim_remove(&s->trial, &s->all.items[i]);
+    int64_t freed = can ? used - amount_of(&limit->queue->used, limit->resource) : 0;
+    spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
+    trial_back(&s->trial, before);
+    return freed;
+}
+
+/* Chooses the victim that frees most of what the queue is short of. False: none frees any. */
+static bool make_quota(struct search *s)
+{
+    const struct queue_short limit = s->shortage.queue;
+    size_t best = s->n;
+    int64_t most = 0, missing = limit.need - (limit.limit - limit.used);
+    for (size_t i = 0; i < s->n; i++) {
+        int64_t freed = s->chosen[i] ? 0 : frees_in_queue(s, i, &limit);
+        freed = freed < missing ? freed : missing;
+        if (freed > most) {
+            most = freed;
+            best = i;
+        }
+    }
+    return best < s->n && choose(s, best);
+}
+
+/* ---- a first set, and better ones ---- */
+
+static void note(struct search *s, bool *set)
+{
+    memcpy(set, s->chosen, s->all.n * sizeof *set);
+}
+
+/* Finds some set that is enough. */
+static enum gang_answer find_set(struct search *s, bool *set)
+{
+    find_spots(s);
+    reset(s);
+    enum gang_answer answer = fits(s);
+    while (answer == GANG_NO) {
+        bool quota = s->shortage.queue.queue;
+        bool more = quota ? make_quota(s) : s->shortage.culprit && make_room(s);
+        answer = more ? fits(s) : first_are_enough(s, s->n);
+        if (!more)
+            break;
+    }
+    note(s, set);
+    return answer;
+}
+
+/* Puts back what is not needed, the most costly first. False: the work was used up. */
+static bool trim(struct search *s, bool *set)
+{
+    for (size_t i = s->n; i-- > 0;) {
+        if (!set[i])
+            continue;
+        set[i] = false;
+        enum gang_answer answer = set_is_enough(s, set);
+        set[i] = answer != GANG_YES;
+        if (answer == GANG_NOT_ASKED)
+            return false;
+    }
+    return true;
+}
+
+struct subset {
+    struct eviction_cost cost;
+    uint32_t bits;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct subset *x = a, *y = b;
+    int order = eviction_cost_compare(&x->cost, &y->cost);
+    return order ? order : (x->bits > y->bits) - (x->bits < y->bits);
+}
+
+static void unpack(const struct search *s, uint32_t bits, bool *set)
+{
+    for (size_t i = 0; i < s->n; i++)
+        set[i] = bits >> i & 1;
+}
+
+/* Replaces the set by the cheapest one. False: not all cheaper ones were tried. */
+static bool try_all_sets(struct search *s, bool *set)
+{
+    if (s->n > ALL_SETS_MAX)
+        return false;
+    size_t n = 0;
+    struct eviction_cost most = eviction_cost(&s->all, set, s->n);
+    cleanup_free struct subset *subsets = xcalloc((size_t)1 << s->n, sizeof *subsets);
+    cleanup_free bool *chosen = xcalloc(s->n + 1, sizeof *chosen);
+    for (uint32_t bits = 1; bits < UINT32_C(1) << s->n; bits++) {
+        unpack(s, bits, chosen);
+        struct eviction_cost cost = eviction_cost(&s->all, chosen, s->n);
+        if (eviction_cost_compare(&cost, &most) < 0)
+            subsets[n++] = (struct subset){cost, bits};
+    }
+    if (n > 1)
+        qsort(subsets, n, sizeof *subsets, by_cost);
+    for (size_t i = 0; i < n; i++) {
+        unpack(s, subsets[i].bits, chosen);
+        enum gang_answer answer = set_is_enough(s, chosen);
+        if (answer == GANG_NOT_ASKED)
+            return false;
+        if (answer == GANG_NO)
+            continue;
+        memcpy(set, chosen, s->n * sizeof *set);
+        return true;
+    }
+    return true;
+}
+
+/* ---- the search ---- */
+
+static enum preemption_result without_evictions(struct search *s)
+{
+    trial_without_leaving(&s->trial, s->gang);
+    s->base = trial_mark(&s->trial);
+    enum gang_answer answer = fits(s);
+    return answer == GANG_YES  ? PREEMPTION_LEAVING
+           : answer == GANG_NO ? PREEMPTION_NONE
+                               : PREEMPTION_UNKNOWN;
+}
+
+static void take_result(struct search *s, const bool *set, struct preemption *ret)
+{
+    ret->result = PREEMPTION_FOUND;
+    ret->cost = eviction_cost(&s->all, set, s->n);
+    ret->victims = xcalloc(s->n + 1, sizeof *ret->victims);
+    for (size_t i = 0; i < s->n; i++)
+        if (set[i])
+            ret->victims[ret->n++] = s->all.items[i];
+}
+
+static void search(struct search *s, struct preemption *ret)
+{
+    cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
+    enum gang_answer answer = find_priority(s);
+    if (answer == GANG_YES)
+        answer = find_set(s, set);
+    if (answer != GANG_YES) {
+        ret->result = answer == GANG_NO ? PREEMPTION_NONE : PREEMPTION_UNKNOWN;
+        return;
+    }
+    ret->proven = trim(s, set) && try_all_sets(s, set);
+    take_result(s, set, ret);
+}
+
+struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left)
+{
+    struct preemption ret = {.n = 0};
+    struct search s = {.core = core, .gang = gang, .work_left = work_left};
+    s.all = victims_for(core, gang, work_left);
+    s.chosen = xcalloc(s.all.n + 1, sizeof *s.chosen);
+    s.n = s.all.n;
+    s.trial = trial_begin(core);
+    ret.result = without_evictions(&s);
+    if (ret.result == PREEMPTION_NONE && s.all.n)
+        search(&s, &ret);
+    trial_end(&s.trial);
+    victims_done(&s.all);
+    free(s.chosen);
+    free(s.holds);
+    free(s.spots);
+    free(s.by_id);
+    return ret;
+}
+
+void preemption_done(struct preemption *preemption)
+{
+    free(STEAL(preemption->victims));
+}

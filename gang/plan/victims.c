@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/victims.h"
+
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/resources.h"
+#include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
+
+/* To look at this many pods, or to sort a victim, takes as long as so many scanned nodes. */
+#define PODS_PER_WORK   8
+#define WORK_PER_VICTIM 2
+
+/* ---- who may be taken ---- */
+
+static bool is_leaving(const struct pod *pod)
+{
+    return pod->node && (pod->facts->deleting || pod->binding.undone);
+}
+
+/* It uses room, and will go on. */
+static bool runs(const struct pod *pod)
+{
+    return pod->node && !is_leaving(pod) && !pod_is_finished(pod);
+}
+
+static bool may_evict(const struct pod *pod)
+{
+    const struct gang_pod_facts *f = pod->facts;
+    return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node && pod_counts(pod);
+}
+
+/* Inside a namespace, the priority of the PodGroups counts, as in the order of gangs. */
+static bool same_namespace(const struct gang *a, const struct gang *b)
+{
+    return strcmp(a->head->ref.ns, b->head->ref.ns) == 0;
+}
+
+static bool is_lower(const struct gang *gang, const struct gang *than)
+{
+    return same_namespace(gang, than) ? gang->own_priority < than->own_priority
+                                      : gang->priority < than->priority;
+}
+
+static bool may_hit(const struct gang *victim, const struct gang *gang)
+{
+    return victim != gang && victim->queue == gang->queue && !victim->over &&
+           is_lower(victim, gang) && !gang_is_firm(victim);
+}
+
+/* ---- what is lost ---- */
+
+static int64_t devices_of(const struct gang_core *core, const struct signature *signature)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < signature->n_needs; i++)
+        if (resource_is(core, signature->needs[i].resource, RESOURCE_DEVICE) &&
+            __builtin_add_overflow(sum, signature->needs[i].amount, &sum))
+            return INT64_MAX;
+    return sum;
+}
+
+static int64_t seconds_of(const struct gang_core *core, const struct pod *pod)
+{
+    usec_t since = pod->facts->bound_at ? pod->facts->bound_at : pod->facts->created;
+    return core->now > since ? (core->now - since) / USEC_PER_SEC : 0;
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
+}
+
+static void add_loss(const struct gang_core *core, struct victim *v, const struct pod *pod)
+{
+    int64_t seconds = seconds_of(core, pod), lost;
+    if (__builtin_mul_overflow(seconds, devices_of(core, pod->signature), &lost))
+        lost = INT64_MAX;
+    v->lost = sum_of(v->lost, lost);
+    v->ran = sum_of(v->ran, seconds);
+}
+
+/* ---- the list ---- */
+
+static struct victim *add(struct victims *victims, struct gang *gang, struct pod *pod,
+                          int32_t priority)
+{
+    GROW(victims->items, victims->cap, victims->n + 1);
+    struct victim *v = &victims->items[victims->n++];
+    *v = (struct victim){.gang = gang, .pod = pod, .priority = priority};
+    return v;
+}
+
+static void add_whole(struct gang_core *core, struct victims *victims, struct gang *gang,
+                      int32_t priority)
+{
+    bool any = false;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (runs(pod) && !may_evict(pod))
+            return;
+        any |= runs(pod);
+    }
+    if (!any)
+        return;
+    struct victim *v = add(victims, gang, NULL, priority);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (runs(pod))
+            add_loss(core, v, pod);
+}
+
+/* Whether the gang keeps its minimums without the member. The gang is counted. */
+static bool is_surplus(const struct gang *gang, const struct pod *pod)
+{
+    unit_add_bound(pod->unit, -1);
+    bool enough = unit_lacks(gang->root, STAGE_BOUND) <= 0;
+    unit_add_bound(pod->unit, 1);
+    return enough;
+}
+
+static void add_surplus(struct gang_core *core, struct victims *victims, struct gang *gang,
+                        int32_t priority)
+{
+    if (gang->root->t.bound <= gang_needed(gang))
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (runs(pod) && may_evict(pod) && is_surplus(gang, pod))
+            add_loss(core, add(victims, gang, pod, priority), pod);
+}
+
+static void add_gang(struct gang_core *core, struct victims *victims, struct gang *victim,
+                     const struct gang *gang)
+{
+    if (!may_hit(victim, gang) || gang_count(core, victim)->binding || !victim->root->t.bound)
+        return;
+    int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;
+    add_whole(core, victims, victim, priority);
+    add_surplus(core, victims, victim, priority);
+}
+
+static void add_ordinary(struct gang_core *core, struct victims *victims, struct pod *pod,
+                         const struct gang *gang)
+{
+    struct queue *queue = core->queues.root ? pod->counted_in : NULL;
+    if (pod->gang || queue != gang->queue || pod->facts->priority >= gang->priority || !runs(pod) ||
+        !may_evict(pod) || pod_is_firm(pod, queue))
+        return;
+    add_loss(core, add(victims, NULL, pod, pod->facts->priority), pod);
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_name(const struct victim *a, const struct victim *b)
+{
+    if (a->pod && b->pod) {
+        int order = strcmp(a->pod->facts->ns, b->pod->facts->ns);
+        return order ? order : strcmp(a->pod->facts->name, b->pod->facts->name);
+    }
+    if (a->gang && b->gang && a->gang != b->gang)
+        return strcmp(a->gang->head->key, b->gang->head->key);
+    return (a->pod != NULL) - (b->pod != NULL); /* a gang comes before its members */
+}
+
+static int by_cost(const void *x, const void *y)
+{
+    const struct victim *a = x, *b = y;
+    int order = compare(a->priority, b->priority);
+    if (!order)
+        order = compare(a->lost, b->lost);
+    if (!order)
+        order = compare(a->ran, b->ran);
+    return order ? order : by_name(a, b);
+}
+
+static bool may_preempt(const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->never_preempts)
+            return false;
+    return true;
+}
+
+struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
+{
+    struct victims victims = {.n = 0};
+    if (!may_preempt(gang))
+        return victims;
+    list_for_each (victim, &core->gangs, struct gang, in_core) {
+        if (*work_left <= 0)
+            break;
+        add_gang(core, &victims, victim, gang);
+        *work_left -= 1 + victim->root->t.members / PODS_PER_WORK;
+    }
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        if (*work_left <= 0)
+            break;
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            add_ordinary(core, &victims, pod, gang);
+        *work_left -= 1 + (int64_t)node->n_pods / PODS_PER_WORK;
+    }
+    *work_left -= (int64_t)victims.n * WORK_PER_VICTIM;
+    if (victims.n > 1 && *work_left > 0)
+        qsort(victims.items, victims.n, sizeof *victims.items, by_cost);
+    return victims;
+}
+
+void victims_done(struct victims *victims)
+{
+    free(victims->items);
+}
+
+/* ---- in a trial ---- */
+
+static void without_plans(struct trial *t, const struct gang *gang)
+{
+    const struct reach reach = {.displace = DISPLACE_ALL};
+    list_for_each (other, &t->core->gangs, struct gang, in_core) {
+        bool all = other->n_slots && may_hit(other, gang) && !gang_count(t->core, other)->bound;
+        list_for_each (slot, &other->slots, struct slot, in_gang)
+            all &= slot_yields(slot, &reach);
+        if (all && !other->root->t.binding)
+            list_for_each_safe (slot, &other->slots, struct slot, in_gang)
+                trial_without_slot(t, slot);
+    }
+}
+
+void trial_without_leaving(struct trial *t, const struct gang *gang)
+{
+    without_plans(t, gang);
+    map_for_each (e, &t->core->nodes) {
+        const struct node *node = e->value;
+        list_for_each_safe (pod, &node->pods, struct pod, in_node)
+            if (is_leaving(pod))
+                trial_without_pod(t, pod);
+    }
+}
+
+static bool remove_gang(struct trial *t, struct gang *gang)
+{
+    bool any = false;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (runs(pod)) {
+            trial_without_pod(t, pod);
+            any = true;
+        }
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        trial_without_slot(t, slot);
+    return any;
+}
+
+bool victim_remove(struct trial *t, const struct victim *victim)
+{
+    if (!victim->pod)
+        return remove_gang(t, victim->gang);
+    if (!victim->pod->node)
+        return false;
+    trial_without_pod(t, victim->pod);
+    return !victim->gang || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
+}
+
+/* ---- the cost of a set ---- */
+
+static bool gang_was_hit(const struct victims *victims, const bool *chosen, size_t before)
+{
+    const struct gang *gang = victims->items[before].gang;
+    for (size_t i = 0; gang && i < before; i++)
+        if (chosen[i] && victims->items[i].gang == gang)
+            return true;
+    return false;
+}
+
+struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
+{
+    struct eviction_cost cost = {.priority = INT32_MIN};
+    for (size_t i = 0; i < n; i++) {
+        const struct victim *v = &victims->items[i];
+        if (!chosen[i])
+            continue;
+        cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
+        cost.gangs += !gang_was_hit(victims, chosen, i);
+        cost.lost = sum_of(cost.lost, v->lost);
+        cost.ran = sum_of(cost.ran, v->ran);
+    }
+    return cost;
+}
+
+int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b)
+{
+    int order = compare(a->priority, b->priority);
+    if (!order)
+        order = compare(a->gangs, b->gangs);
+    if (!order)
+        order = compare(a->lost, b->lost);
+    return order ? order : compare(a->ran, b->ran);
+}
