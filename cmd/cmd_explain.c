@@ -54,6 +54,26 @@ static void add_amount(struct table *t, const char *resource, int64_t amount)
 
 /* ---- what is wrong ---- */
 
+/* What would make room if it ended: muster does not evict it. */
+#define VICTIMS_SHOWN 5
+static void put_victims(const json_t *gang, struct buf *out)
+{
+    const json_t *victims = json_object_get(gang, "fitsWithout"), *v;
+    size_t i, n = json_array_size(victims);
+    for (i = 0; i < n && i < VICTIMS_SHOWN; i++) {
+        v = json_array_get(victims, i);
+        buf_printf(out, "%s%s %s/%s",
+                   i == 0       ? "would fit:  without "
+                   : i + 1 == n ? " and "
+                                : ", ",
+                   reply_text(v, "kind"), reply_text(v, "namespace"), reply_text(v, "name"));
+    }
+    if (n > VICTIMS_SHOWN)
+        buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
+    if (n)
+        buf_puts(out, ", of a lower priority\n");
+}
+
 static void put_head(const json_t *gang, struct buf *out)
 {
     const json_t *reason = json_object_get(gang, "reason");
@@ -68,6 +88,7 @@ static void put_head(const json_t *gang, struct buf *out)
     if (*help)
         buf_printf(out, "would help: %s\n", help);
     put_more_nodes(out, "would fit:  ", gang);
+    put_victims(gang, out);
     if (!json_is_true(json_object_get(gang, "podGroupExists")))
         buf_puts(out, "the PodGroup object does not exist\n");
     if (!str_eq(root, reply_text(gang, "name")))

@@ -313,6 +313,12 @@ struct gang_explained_holder {
     enum gang_answer enough; /* whether the explained gang would have room without it */
 };
 
+/* A gang, a member that its gang does not need, or an ordinary pod. */
+struct gang_explained_victim {
+    const struct gang_ref *gang;      /* NULL: an ordinary pod */
+    const struct gang_pod_facts *pod; /* NULL: the whole gang */
+};
+
 struct gang_explained {
     int waiting;                         /* number of all waiting gangs */
     const struct gang_ref *earmark_gang; /* the gang that has the earmark; NULL: none */
@@ -338,6 +344,8 @@ struct gang_explained {
     size_t n_ahead;                  /* of these, how many are set */
     int more_nodes;                  /* with this many more nodes, a trial found room; 0: unknown */
     const char *like;                /* the additional nodes were copies of this node; NULL: none */
+    struct gang_explained_victim *victims; /* of a lower priority: without them the gang has room */
+    size_t n_victims;                      /* 0: unknown, or there are none */
 };
 /* Fills *ret, which the caller frees with gang_explained_done(). False: there is no such gang, and
  * *ret is not set. Runs trials, and leaves the core as it was. */

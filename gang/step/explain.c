@@ -10,6 +10,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/lifecycle/express_lane.h"
 #include "gang/lifecycle/predicate_coverage.h"
+#include "gang/plan/preemption.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/infeasible_nodes.h"
@@ -27,6 +28,8 @@
  * pods that are counted on these nodes. */
 #define SCAN_WORK_MAX 5000
 #define HOLDINGS_MAX  4000
+/* The limit of the search for victims, in scanned nodes. It takes about 4 ms. */
+#define EVICTION_WORK_MAX 20000
 
 /* ---- the tree of units ---- */
 
@@ -431,6 +434,22 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
     }
 }
 
+/* Finds out whether the end of gangs and pods of a lower priority would help. */
+static void explain_victims(struct gang_core *core, struct gang *gang, struct gang_explained *x)
+{
+    struct what_if w;
+    int64_t work = EVICTION_WORK_MAX;
+    if (!what_if_begin(&w, core, gang))
+        return;
+    struct preemption p = preemption_search(core, gang, &work);
+    x->victims = xcalloc(p.n + 1, sizeof *x->victims);
+    for (size_t i = 0; i < p.n; i++)
+        x->victims[x->n_victims++] = (struct gang_explained_victim){
+            .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
+            .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
+    preemption_done(&p);
+}
+
 /* ---- the explanation ---- */
 
 static usec_t due(const struct gang *gang, enum timer_kind kind)
@@ -521,6 +540,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
                         resource_find(core, ret->signatures[worst].resource));
         explain_help(core, gang, ret, worst, kinds);
     }
+    explain_victims(core, gang, ret);
     return true;
 }
 
@@ -530,4 +550,5 @@ void gang_explained_done(struct gang_explained *x)
     free(x->signatures);
     free(x->pods);
     free(x->holders);
+    free(x->victims);
 }

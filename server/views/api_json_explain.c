@@ -121,6 +121,23 @@ void api_json_more_nodes(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
+static void put_victims(struct buf *out, const struct gang_explained *x)
+{
+    if (!x->n_victims)
+        return;
+    json_put_key(out, "fitsWithout");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_victims; i++) {
+        const struct gang_explained_victim *v = &x->victims[i];
+        json_put_object(out);
+        json_put_text(out, "kind", v->pod ? "pod" : "gang");
+        json_put_text(out, "namespace", v->pod ? v->pod->ns : v->gang->ns);
+        json_put_text(out, "name", v->pod ? v->pod->name : v->gang->name);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
 static void put_holders(struct buf *out, const struct gang_explained *x)
 {
     json_put_key(out, "holders");
@@ -222,6 +239,7 @@ void api_json_explain(struct gang_core *core, const struct history *history,
     if (x.held)
         put_holders(out, &x);
     api_json_more_nodes(out, &x);
+    put_victims(out, &x);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);

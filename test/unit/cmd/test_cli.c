@@ -382,6 +382,16 @@ static void explain_shows_parts_holders_and_kept_capacity(void **state)
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
+static void explain_names_gangs_of_a_lower_priority_that_are_in_the_way(void **state)
+{
+    (void)state;
+    struct serving s;
+    serve(&s, "test/sim/urgent.yaml");
+    cleanup_free char *urgent = xasprintf("explain ml/urgent --server %s", s.ops);
+    wait_until(urgent, "would fit:  without gang ml/batch, of a lower priority\n");
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
 /* Many nodes, and a gang with long rules that fits on none of them. */
 static void put_long_rules(struct buf *out)
 {
@@ -568,6 +578,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serve_names_what_prevents_the_express_lane),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
         cmocka_unit_test(explain_shows_parts_holders_and_kept_capacity),
+        cmocka_unit_test(explain_names_gangs_of_a_lower_priority_that_are_in_the_way),
         cmocka_unit_test(T10_explain_shows_that_it_counted_on_some_nodes_only),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(check_says_what_would_happen_to_manifests),

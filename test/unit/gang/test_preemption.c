@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `muster explain` says about gangs of a lower priority: without which ones a gang would fit.
+ */
+#include <stdio.h>
+
+#include "test/lib/cpu_cost.h"
+#include "test/lib/world_queues.h"
+
+/* A running pod with a controller. `gang` NULL: an ordinary pod. */
+static struct gang_pod_facts *running(const char *name, const char *gang, int gpus,
+                                      const char *node, int priority)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, gang, gpus);
+    f->node = xstrdup(node);
+    f->phase = PHASE_RUNNING;
+    f->priority = priority;
+    f->controlled = true;
+    return f;
+}
+
+static void runs(struct world *w, const char *name, const char *gang, int gpus, const char *node)
+{
+    world_pod_set(w, running(name, gang, gpus, node, 0));
+}
+
+/* A gang of priority 10 whose members need so many GPUs each. */
+static void urgent(struct world *w, int members, int gpus)
+{
+    world_group(w, "urgent", members);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *name = xasprintf("urgent-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "urgent", gpus);
+        f->priority = 10;
+        world_pod_set(w, f);
+    }
+}
+
+/* The names of the victims, sorted, each with a space behind it. */
+static const char *victims(struct world *w)
+{
+    static char text[1000];
+    char api_group[] = "test", ns[] = "default", name[] = "urgent";
+    const struct gang_ref ref = {api_group, ns, name};
+    struct gang_explained x;
+    size_t at = 0;
+    assert_true(gang_core_explain(w->core, &ref, &x));
+    text[0] = '\0';
+    for (size_t i = 0; i < x.n_victims; i++) {
+        const struct gang_explained_victim *v = &x.victims[i];
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s ",
+                               v->pod ? v->pod->name : v->gang->name);
+    }
+    gang_explained_done(&x);
+    return text;
+}
+
+/* Gangs of lower priority first, then as few as possible, then those that lose least. */
+static void Q07_the_cheapest_gangs_are_found(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    world_group(w, "two", 2);
+    runs(w, "two-0", "two", 2, "n0");
+    runs(w, "two-1", "two", 2, "n1");
+    world_group(w, "one", 1);
+    runs(w, "one-0", "one", 2, "n0");
+    runs(w, "single", NULL, 2, "n1");
+    world_pod_set(w, running("costly", NULL, 4, "n2", 5));
+    urgent(w, 1, 4);
+    assert_string_equal(victims(w), "one two ");
+    urgent(w, 2, 4); /* the other half of the gang is on the other node */
+    assert_string_equal(victims(w), "one single two ");
+    urgent(w, 3, 4);
+    assert_string_equal(victims(w), "one single two costly ");
+    urgent(w, 4, 4);
+    assert_string_equal(victims(w), "");
+    world_free(w);
+}
+
+static void Q07_a_member_beyond_the_minimum_is_enough(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_group(w, "elastic", 1);
+    runs(w, "elastic-0", "elastic", 4, "n0");
+    runs(w, "elastic-1", "elastic", 4, "n1");
+    urgent(w, 1, 4);
+    assert_string_equal(victims(w), "elastic-0 ");
+    world_group(w, "elastic", 2);
+    assert_string_equal(victims(w), "elastic ");
+    world_free(w);
+}
+
+static void Q03_protected_gangs_and_pods_are_no_victims(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    world_pod_set(w, running("equal", NULL, 4, "n0", 10));
+    urgent(w, 1, 1);
+    assert_string_equal(victims(w), "");
+    for (int i = 0; i < 4; i++) {
+        struct gang_pod_facts *f = running("equal", NULL, 4, "n0", 0);
+        f->controlled = i != 1;
+        f->of_node = i == 2;
+        f->preemptible = i == 3 ? PREEMPTIBLE_NO : PREEMPTIBLE_BY_PRIORITY;
+        world_pod_set(w, f);
+        assert_string_equal(victims(w), i == 0 ? "equal " : "");
+    }
+    world_pod_set(w, running("equal", NULL, 4, "n0", 0));
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 1);
+    f->priority = 10;
+    f->never_preempts = true;
+    world_pod_set(w, f);
+    assert_string_equal(victims(w), "");
+    world_free(w);
+}
+
+/* The room of Terminating pods is enough. */
+static void Q06_nothing_is_evicted_for_room_that_comes_anyway(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    runs(w, "stays", NULL, 4, "n1");
+    runs(w, "leaves", NULL, 4, "n0");
+    urgent(w, 1, 4);
+    assert_string_equal(victims(w), "leaves ");
+    struct gang_pod_facts *f = running("leaves", NULL, 4, "n0", 0);
+    f->deleting = true;
+    world_pod_set(w, f);
+    assert_string_equal(victims(w), "");
+    urgent(w, 2, 4); /* now it is not enough */
+    assert_string_equal(victims(w), "stays ");
+    world_free(w);
+}
+
+static void Q03_gangs_of_other_queues_are_no_victims(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_queue(w, "a", NULL, GANG_NOT_STATED, 6);
+    world_queue(w, "b", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
+    struct gang_group_facts *f = world_group_facts("urgent", 1);
+    f->queue = xstrdup("a");
+    world_group_set(w, f);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("lower-%d", i), *pod = xasprintf("lower-%d-0", i),
+                          *node = xasprintf("n%d", i);
+        f = world_group_facts(name, 1);
+        f->queue = xstrdup(i ? "a" : "b");
+        world_group_set(w, f);
+        runs(w, pod, name, 4, node);
+    }
+    struct gang_pod_facts *member = world_pod_facts("urgent-0", "urgent", 4);
+    member->priority = 10;
+    world_pod_set(w, member);
+    assert_string_equal(victims(w), "lower-1 ");
+    /* A limit of the queue is short, and no node is. */
+    world_node(w, "n2", 4);
+    assert_string_equal(victims(w), "lower-1 ");
+    world_free(w);
+}
+
+/* Volcano evicted ten pods where one was enough, because it never put back what is not needed. */
+static void Q11_volcano_5984_one_pod_is_enough(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 10);
+    for (int i = 0; i < 10; i++) {
+        cleanup_free char *name = xasprintf("p%d", i);
+        runs(w, name, NULL, 1, "n0");
+    }
+    urgent(w, 1, 1);
+    assert_string_equal(victims(w), "p0 ");
+    world_free(w);
+}
+
+/* Volcano did not count nodes that were free already. */
+static void Q11_volcano_3291_free_nodes_count(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    runs(w, "p0", NULL, 4, "n0");
+    runs(w, "p1", NULL, 4, "n1");
+    urgent(w, 2, 4);
+    assert_string_equal(victims(w), "p0 ");
+    world_free(w);
+}
+
+/* The search must not stop kube-scheduler's calls, however many victims there are. */
+static void T04_a_search_among_many_victims_is_short(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1000, 8);
+    w->unchecked = true;
+    for (int i = 0; i < 8000; i++) {
+        cleanup_free char *name = xasprintf("p%d", i), *node = xasprintf("n%d", i / 8);
+        runs(w, name, NULL, 1, node);
+    }
+    urgent(w, 500, 8);
+    double before = cost_ms();
+    victims(w);
+    assert_true(cost_ms() - before < cost_limit(50));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(Q07_the_cheapest_gangs_are_found),
+        cmocka_unit_test(Q07_a_member_beyond_the_minimum_is_enough),
+        cmocka_unit_test(Q03_protected_gangs_and_pods_are_no_victims),
+        cmocka_unit_test(Q06_nothing_is_evicted_for_room_that_comes_anyway),
+        cmocka_unit_test(Q03_gangs_of_other_queues_are_no_victims),
+        cmocka_unit_test(Q11_volcano_5984_one_pod_is_enough),
+        cmocka_unit_test(Q11_volcano_3291_free_nodes_count),
+        cmocka_unit_test(T04_a_search_among_many_victims_is_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
