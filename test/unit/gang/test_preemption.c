@@ -91,7 +91,7 @@ static void Q07_a_member_beyond_the_minimum_is_enough(void **state)
     world_free(w);
 }
 
-static void Q03_protected_gangs_and_pods_are_no_victims(void **state)
+static void protected_gangs_and_pods_are_no_victims(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(1, 4);
@@ -116,7 +116,7 @@ static void Q03_protected_gangs_and_pods_are_no_victims(void **state)
 }
 
 /* The room of Terminating pods is enough. */
-static void Q06_nothing_is_evicted_for_room_that_comes_anyway(void **state)
+static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 4);
@@ -133,7 +133,7 @@ static void Q06_nothing_is_evicted_for_room_that_comes_anyway(void **state)
     world_free(w);
 }
 
-static void Q03_gangs_of_other_queues_are_no_victims(void **state)
+static void gangs_of_other_queues_are_no_victims(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 4);
@@ -160,8 +160,8 @@ static void Q03_gangs_of_other_queues_are_no_victims(void **state)
     world_free(w);
 }
 
-/* Volcano evicted ten pods where one was enough, because it never put back what is not needed. */
-static void Q11_volcano_5984_one_pod_is_enough(void **state)
+/* Volcano 5984: ten pods were evicted where one was enough, because nothing was put back. */
+static void one_pod_is_enough(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(1, 10);
@@ -174,8 +174,8 @@ static void Q11_volcano_5984_one_pod_is_enough(void **state)
     world_free(w);
 }
 
-/* Volcano did not count nodes that were free already. */
-static void Q11_volcano_3291_free_nodes_count(void **state)
+/* Volcano 3291: nodes that were free already did not count. */
+static void free_nodes_count(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(3, 4);
@@ -208,11 +208,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q07_the_cheapest_gangs_are_found),
         cmocka_unit_test(Q07_a_member_beyond_the_minimum_is_enough),
-        cmocka_unit_test(Q03_protected_gangs_and_pods_are_no_victims),
-        cmocka_unit_test(Q06_nothing_is_evicted_for_room_that_comes_anyway),
-        cmocka_unit_test(Q03_gangs_of_other_queues_are_no_victims),
-        cmocka_unit_test(Q11_volcano_5984_one_pod_is_enough),
-        cmocka_unit_test(Q11_volcano_3291_free_nodes_count),
+        cmocka_unit_test(protected_gangs_and_pods_are_no_victims),
+        cmocka_unit_test(nothing_is_evicted_for_room_that_comes_anyway),
+        cmocka_unit_test(gangs_of_other_queues_are_no_victims),
+        cmocka_unit_test(one_pod_is_enough),
+        cmocka_unit_test(free_nodes_count),
         cmocka_unit_test(T04_a_search_among_many_victims_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
