@@ -53,7 +53,8 @@ struct node *trial_left_node(const struct trial *t, size_t i);
 /* Counts the slots in their queues: all together, because most are alike. Call it before anything
  * reads the use of a queue. */
 void trial_count(struct trial *t);
-/* Removes the pod, which is charged to a node, from its node. Its gang's tallies do not change. */
+/* Removes the pod, which is charged to a node, from its node. The next gang_count() counts it as
+ * unbound. */
 void trial_without_pod(struct trial *t, struct pod *pod);
 /* Removes the slot. */
 void trial_without_slot(struct trial *t, struct slot *slot);

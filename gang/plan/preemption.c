@@ -8,28 +8,28 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
-/* Removing a pod takes as long as this many scanned nodes. */
+/* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
-/* Up to this many victims, all sets are tried. */
+/* With at most this many candidates, the search tries all sets. */
 #define ALL_SETS_MAX 12
 
-/* What a victim holds on a node. */
-struct hold {
+/* What a victim uses on a node. */
+struct usage {
     struct node *node;
     size_t victim; /* its index */
     int pods;
 };
 
-/* A node with victims, and the bundle of them that is evicted if room is made there. */
+/* A node with victims, and its pick: those to evict if room is made on this node. */
 struct spot {
     struct node *node;
-    struct hold *holds;
+    struct usage *usages;
     size_t n;
-    int64_t room;  /* for how many members it has room now */
+    int64_t room;  /* how many members fit now */
     uint64_t seen; /* search->stamp when its room was last computed */
-    bool stale;    /* the bundle must be found again */
-    size_t take;   /* the bundle: the first holds; 0: there is none */
-    int64_t gains; /* for how many members it makes room, on all nodes */
+    bool stale;    /* the pick must be found again */
+    size_t take;   /* the pick is the first `take` usages; 0: no pick */
+    int64_t gains; /* how many more members fit without the pick, on all nodes */
     int gangs;     /* how many more gangs and ordinary pods it hits */
     int64_t lost;  /* device-seconds */
 };
@@ -38,26 +38,25 @@ struct search {
     struct gang_core *core;
     struct gang *gang;
     struct trial trial;
-    struct trial_mark base; /* after all that needs no eviction */
+    struct trial_mark base; /* after trial_without_leaving() */
     struct victims all;
     size_t n;     /* the first n victims are considered */
     bool *chosen; /* removed in the trial */
     int64_t *work_left;
     struct shortage shortage; /* of the last try that failed */
-    struct hold *holds;
-    size_t n_holds;
+    struct usage *usages;
+    size_t n_usages;
     struct spot *spots, **by_id; /* by_id: by node id; NULL: no victims there */
     size_t n_spots;
     uint64_t stamp;
-    struct signature *kind; /* of the members for which room is made */
+    struct signature *kind; /* of the members that need room now */
 };
 
 /* ---- sets ---- */
 
-static bool spend(struct search *s, int64_t work)
+static void spend(struct search *s, int64_t work)
 {
     *s->work_left -= work;
-    return *s->work_left > 0;
 }
 
 static void reset(struct search *s)
@@ -83,7 +82,8 @@ static enum gang_answer fits(struct search *s)
     return place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
 }
 
-/* Whether the gang fits without the victims in the set. */
+/* Whether the gang fits without the set, which becomes the chosen one. GANG_NO also if the set is
+ * not allowed, because it would leave a gang below its minimum. */
 static enum gang_answer set_is_enough(struct search *s, const bool *set)
 {
     reset(s);
@@ -93,7 +93,8 @@ static enum gang_answer set_is_enough(struct search *s, const bool *set)
     return fits(s);
 }
 
-/* The same without all of the first n victims: whole gangs, then the surplus of other gangs. */
+/* Whether the gang fits without the first n victims. Whole gangs and ordinary pods go first, then
+ * single members of the gangs that are left. */
 static enum gang_answer first_are_enough(struct search *s, size_t n)
 {
     reset(s);
@@ -108,7 +109,7 @@ static enum gang_answer first_are_enough(struct search *s, size_t n)
 
 /* ---- the lowest priority ---- */
 
-/* The end of the victims with the priority of victim i. */
+/* The index after the last victim that has the priority of victim i. */
 static size_t end_of_priority(const struct search *s, size_t i)
 {
     size_t end = i + 1;
@@ -117,7 +118,8 @@ static size_t end_of_priority(const struct search *s, size_t i)
     return end;
 }
 
-/* Sets s->n to the end of the lowest priority up to which the victims are enough. */
+/* Sets s->n to the smallest number of victims that is enough, with all victims of a priority or
+ * none of them. */
 static enum gang_answer find_priority(struct search *s)
 {
     enum gang_answer answer = first_are_enough(s, s->all.n);
@@ -126,7 +128,7 @@ static enum gang_answer find_priority(struct search *s)
         return answer;
     while (low < high) {
         size_t end = end_of_priority(s, low + (high - low) / 2);
-        if (end >= high) { /* the middle has the highest priority that is left */
+        if (end >= high) { /* the middle is in the last priority of the range */
             end = end_of_priority(s, low);
             if (end >= high)
                 break;
@@ -147,7 +149,7 @@ static enum gang_answer find_priority(struct search *s)
 
 static int by_node(const void *a, const void *b)
 {
-    const struct hold *x = a, *y = b;
+    const struct usage *x = a, *y = b;
     if (x->node != y->node)
         return x->node->id < y->node->id ? -1 : 1;
     return x->victim < y->victim ? -1 : x->victim > y->victim;
@@ -155,63 +157,63 @@ static int by_node(const void *a, const void *b)
 
 static int by_victim(const void *a, const void *b)
 {
-    const struct hold *x = a, *y = b;
+    const struct usage *x = a, *y = b;
     return x->victim < y->victim ? -1 : x->victim > y->victim;
 }
 
 static int by_amount(const void *a, const void *b)
 {
-    const struct hold *x = a, *y = b;
+    const struct usage *x = a, *y = b;
     if (x->pods != y->pods)
         return x->pods > y->pods ? -1 : 1;
     return by_victim(a, b);
 }
 
-/* Lists what each considered victim holds, sorted by node. */
-static void list_holds(struct search *s)
+/* Lists what each considered victim uses, sorted by node. */
+static void list_usages(struct search *s)
 {
     size_t cap = 0;
     for (size_t i = 0; i<s->n && * s->work_left> 0; i++) {
         struct trial_mark before = trial_mark(&s->trial);
         victim_remove(&s->trial, &s->all.items[i]);
         for (size_t k = before.n; k < s->trial.n; k++) {
-            GROW(s->holds, cap, s->n_holds + 1);
-            s->holds[s->n_holds++] = (struct hold){trial_left_node(&s->trial, k), i, 1};
+            GROW(s->usages, cap, s->n_usages + 1);
+            s->usages[s->n_usages++] = (struct usage){trial_left_node(&s->trial, k), i, 1};
         }
         spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
         trial_back(&s->trial, before);
     }
-    if (s->n_holds > 1)
-        qsort(s->holds, s->n_holds, sizeof *s->holds, by_node);
+    if (s->n_usages > 1)
+        qsort(s->usages, s->n_usages, sizeof *s->usages, by_node);
 }
 
-/* One hold for each victim on a node. */
-static void merge_holds(struct search *s)
+/* Merges what a victim uses on a node. */
+static void merge_usages(struct search *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_holds; i++) {
-        struct hold *last = n ? &s->holds[n - 1] : NULL;
-        if (last && last->node == s->holds[i].node && last->victim == s->holds[i].victim)
+    for (size_t i = 0; i < s->n_usages; i++) {
+        struct usage *last = n ? &s->usages[n - 1] : NULL;
+        if (last && last->node == s->usages[i].node && last->victim == s->usages[i].victim)
             last->pods++;
         else
-            s->holds[n++] = s->holds[i];
+            s->usages[n++] = s->usages[i];
     }
-    s->n_holds = n;
+    s->n_usages = n;
 }
 
 static void find_spots(struct search *s)
 {
     reset(s);
-    list_holds(s);
-    merge_holds(s);
-    s->spots = xcalloc(s->n_holds + 1, sizeof *s->spots);
+    list_usages(s);
+    merge_usages(s);
+    s->spots = xcalloc(s->n_usages + 1, sizeof *s->spots);
     s->by_id = xcalloc(s->core->n_ids + 1, sizeof(struct spot *));
-    for (size_t i = 0; i < s->n_holds; i++) {
-        struct node *node = s->holds[i].node;
+    for (size_t i = 0; i < s->n_usages; i++) {
+        struct node *node = s->usages[i].node;
         struct spot *spot = s->by_id[node->id];
         if (!spot) {
             spot = s->by_id[node->id] = &s->spots[s->n_spots++];
-            *spot = (struct spot){.node = node, .holds = &s->holds[i]};
+            *spot = (struct spot){.node = node, .usages = &s->usages[i]};
         }
         spot->n++;
     }
@@ -219,7 +221,8 @@ static void find_spots(struct search *s)
 
 /* ---- room for members like the culprit of the last shortage ---- */
 
-/* How many of them the node has room for, by its resources. */
+/* An estimate of how many members of s->kind fit on the node: without host ports and most rules
+ * between pods. */
 static int64_t room_on(struct search *s, const struct node *node)
 {
     struct signature *signature = s->kind;
@@ -237,7 +240,8 @@ static int64_t room_on(struct search *s, const struct node *node)
     return most > 0 ? most : 0;
 }
 
-/* For how many more members the changes since the mark made room. `keep`: the changes stay. */
+/* How many more members fit because of the changes since the mark. With `keep`, the changed spots
+ * get their new room, and must find their picks again. */
 static int64_t room_gained(struct search *s, struct trial_mark since, bool keep)
 {
     int64_t gained = 0;
@@ -256,14 +260,15 @@ static int64_t room_gained(struct search *s, struct trial_mark since, bool keep)
     return gained;
 }
 
-/* Whether the set already hits the gang of victim i, before this bundle or in it. */
-static bool is_hit(const struct search *s, size_t i, const struct hold *bundle, size_t n)
+/* Whether the gang of victim i is already hit: by a chosen victim, or by the first n usages of the
+ * pick. */
+static bool is_hit(const struct search *s, size_t i, const struct usage *pick, size_t n)
 {
     const struct gang *gang = s->all.items[i].gang;
     if (!gang)
         return false;
     for (size_t k = 0; k < n; k++)
-        if (s->all.items[bundle[k].victim].gang == gang)
+        if (s->all.items[pick[k].victim].gang == gang)
             return true;
     for (size_t k = 0; k < s->n; k++)
         if (s->chosen[k] && s->all.items[k].gang == gang)
@@ -271,23 +276,23 @@ static bool is_hit(const struct search *s, size_t i, const struct hold *bundle, 
     return false;
 }
 
-/* The shortest bundle: the first victims of the spot, in the order of their list, that make room
- * for a member. Sets spot->take, 0 if there is none. */
-static void find_bundle(struct search *s, struct spot *spot)
+/* Finds the shortest prefix of spot->usages that makes room for a member. Sets take, gains, gangs
+ * and lost; take is 0 if there is none. */
+static void find_pick(struct search *s, struct spot *spot)
 {
     struct trial_mark before = trial_mark(&s->trial);
     spot->take = 0;
     spot->gangs = 0;
     spot->gains = spot->lost = 0;
     for (size_t k = 0; k < spot->n && spot->gains <= 0; k++) {
-        const struct victim *v = &s->all.items[spot->holds[k].victim];
+        const struct victim *v = &s->all.items[spot->usages[k].victim];
         struct trial_mark mark = trial_mark(&s->trial);
-        if (s->chosen[spot->holds[k].victim] || !victim_remove(&s->trial, v)) {
+        if (s->chosen[spot->usages[k].victim] || !victim_remove(&s->trial, v)) {
             trial_back(&s->trial, mark);
             continue;
         }
         spend(s, (int64_t)(s->trial.n - mark.n) * WORK_PER_POD);
-        spot->gangs += !is_hit(s, spot->holds[k].victim, spot->holds, k);
+        spot->gangs += !is_hit(s, spot->usages[k].victim, spot->usages, k);
         spot->lost = v->lost < INT64_MAX - spot->lost ? spot->lost + v->lost : INT64_MAX;
         spot->gains = room_on(s, spot->node) > spot->room ? room_gained(s, before, false) : 0;
         spot->take = k + 1;
@@ -297,8 +302,8 @@ static void find_bundle(struct search *s, struct spot *spot)
     trial_back(&s->trial, before);
 }
 
-/* Whether bundle a makes room for more of the `lacks` members than b, for each gang that it hits.
- * Between equal bundles, less loss decides. */
+/* Whether pick a makes room for more of the `lacks` missing members than b, for each gang hit.
+ * Between equal picks the smaller loss decides, then the name of the node. */
 static bool is_better(const struct spot *a, const struct spot *b, int64_t lacks)
 {
     if (!a->take || !b->take)
@@ -310,20 +315,20 @@ static bool is_better(const struct spot *a, const struct spot *b, int64_t lacks)
     return a->lost != b->lost ? a->lost < b->lost : strcmp(a->node->name, b->node->name) < 0;
 }
 
-/* Victims that hold most on the node first, or those that lose least: what is better. */
+/* Tries two orders, most pods on the node first and cheapest first, and keeps the better pick. */
 static void evaluate(struct search *s, struct spot *spot, int64_t lacks)
 {
     spot->stale = false;
-    qsort(spot->holds, spot->n, sizeof *spot->holds, by_amount);
-    find_bundle(s, spot);
+    qsort(spot->usages, spot->n, sizeof *spot->usages, by_amount);
+    find_pick(s, spot);
     struct spot large = *spot;
     if (spot->n < 2)
         return;
-    qsort(spot->holds, spot->n, sizeof *spot->holds, by_victim);
-    find_bundle(s, spot);
+    qsort(spot->usages, spot->n, sizeof *spot->usages, by_victim);
+    find_pick(s, spot);
     if (!is_better(&large, spot, lacks))
         return;
-    qsort(spot->holds, spot->n, sizeof *spot->holds, by_amount);
+    qsort(spot->usages, spot->n, sizeof *spot->usages, by_amount);
     large.seen = spot->seen;
     *spot = large;
 }
@@ -350,7 +355,7 @@ static void begin_kind(struct search *s, struct signature *kind)
     }
 }
 
-/* Chooses victims until there is room for the members that lack it. False: no victim makes room. */
+/* Chooses victims until the missing members have room, or no victim helps. False: none helped. */
 static bool make_room(struct search *s)
 {
     int64_t lacks = s->shortage.lacks;
@@ -361,17 +366,17 @@ static bool make_room(struct search *s)
             return lacks < s->shortage.lacks;
         struct trial_mark before = trial_mark(&s->trial);
         for (size_t k = 0; k < spot->take; k++)
-            if (!s->chosen[spot->holds[k].victim])
-                choose(s, spot->holds[k].victim);
+            if (!s->chosen[spot->usages[k].victim])
+                choose(s, spot->usages[k].victim);
         lacks -= room_gained(s, before, true);
-        spot->stale = true; /* another choice may have left less of its victims */
+        spot->stale = true; /* some of its victims are chosen now */
     }
     return true;
 }
 
 /* ---- room in the queue ---- */
 
-/* How much less of the resource the queue would use without victim i. */
+/* By how much the queue's usage of the resource falls without victim i. */
 static int64_t frees_in_queue(struct search *s, size_t i, const struct queue_short *limit)
 {
     struct trial_mark before = trial_mark(&s->trial);
@@ -383,7 +388,8 @@ static int64_t frees_in_queue(struct search *s, size_t i, const struct queue_sho
     return freed;
 }
 
-/* Chooses the victim that frees most of what the queue is short of. False: none frees any. */
+/* Chooses the victim that frees the most of the resource that the queue lacks. False: none frees
+ * any. */
 static bool make_quota(struct search *s)
 {
     const struct queue_short limit = s->shortage.queue;
@@ -407,7 +413,7 @@ static void note(struct search *s, bool *set)
     memcpy(set, s->chosen, s->all.n * sizeof *set);
 }
 
-/* Finds some set that is enough. */
+/* Finds a set that is enough. *set is valid only with GANG_YES. */
 static enum gang_answer find_set(struct search *s, bool *set)
 {
     find_spots(s);
@@ -457,7 +463,8 @@ static void unpack(const struct search *s, uint32_t bits, bool *set)
         set[i] = bits >> i & 1;
 }
 
-/* Replaces the set by the cheapest one. False: not all cheaper ones were tried. */
+/* Replaces the set with the cheapest one that is enough. False: there are too many candidates, or
+ * too little work is left, to try all cheaper sets. */
 static bool try_all_sets(struct search *s, bool *set)
 {
     if (s->n > ALL_SETS_MAX)
@@ -537,7 +544,7 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
     trial_end(&s.trial);
     victims_done(&s.all);
     free(s.chosen);
-    free(s.holds);
+    free(s.usages);
     free(s.spots);
     free(s.by_id);
     return ret;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preemption.h - finds the cheapest set of victims (victims.h) without which a gang has room.
+ * preemption.h - finds victims (victims.h) whose eviction makes room for a gang, as cheap as
+ * possible.
  *
- *   1. If the gang fits once all Terminating pods are gone and plans of lower gangs are dropped,
- *      nothing is evicted.
- *   2. The gang must fit without any of the victims. The search then finds the lowest priority up
- *      to which victims are enough. No victim above it is considered any more.
- *   3. It makes room node by node: on each node, it looks for the victims that free room for the
- *      most members for each gang that is hit. The best node comes first. After each round, the
- *      planner tries to place the gang.
+ *   1. If the gang fits once all Terminating pods are gone and the plans of lower-priority gangs in
+ *      its queue are dropped, nothing has to be evicted.
+ *   2. The gang must fit when all candidates are removed; otherwise no set is enough. The search
+ *      finds the lowest priority such that removing all candidates of this priority or a lower one
+ *      is enough. It ignores the others.
+ *   3. It makes room node by node. On each node, it looks for the victims with the best ratio of
+ *      members that get room to gangs and ordinary pods that are hit. The best node comes first,
+ *      until there is room for the missing members. Then the planner tries again. If a limit of the
+ *      queue is in the way, the victim that frees the most of it comes first.
  *   4. It puts back each victim that turns out not to be needed, the most costly first.
- *   5. If there are few victims, it tries all cheaper sets, the cheapest first.
+ *   5. If at most 12 candidates are left, it tries all cheaper sets, the cheapest first.
  *
- * Only the planner decides whether a set is enough, so all rules hold. The search is deterministic:
- * it depends on the facts and on the limit of work, and not on time. If the work is used up, the
- * best set so far is the result.
+ * A gang is hit if it, or one of its members, is in the set. The planner itself checks each set, so
+ * a result obeys all its rules. The search is deterministic: it depends on the facts, on core->now
+ * and on the limit of work, and not on how fast the machine is. If the work is used up, the best
+ * set so far is the result.
  */
 #ifndef MUSTER_GANG_PLAN_PREEMPTION_H
 #define MUSTER_GANG_PLAN_PREEMPTION_H
@@ -24,20 +28,23 @@
 enum preemption_result {
     PREEMPTION_FOUND,   /* `victims` are enough */
     PREEMPTION_LEAVING, /* nothing has to be evicted: see trial_without_leaving() */
-    PREEMPTION_NONE,    /* no set of victims is enough */
+    PREEMPTION_NONE,    /* no set of victims is enough, or there are no victims */
     PREEMPTION_UNKNOWN, /* the work was used up before any set was found */
 };
 
+/* All fields but `result` are only set with PREEMPTION_FOUND. */
 struct preemption {
     enum preemption_result result;
-    bool proven; /* all cheaper sets were tried */
-    struct victim *victims;
+    bool proven;            /* the set is the optimum: all cheaper sets were tried */
+    struct victim *victims; /* in the order of struct victims */
     size_t n;
     struct eviction_cost cost;
 };
 
-/* Searches for room for the gang, which has no plan. Deducts its work from *work_left, in scanned
- * nodes. The core is as before afterwards. The caller frees the result with preemption_done(). */
+/* Searches for room for the gang, which must have no slots. Deducts its work from *work_left, in
+ * scanned nodes; the rest may be negative. Leaves the core unchanged. No other trial may be open.
+ * The result borrows gangs and pods from the core, so it is valid until the next step. The caller
+ * frees it with preemption_done(). */
 struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left);
 void preemption_done(struct preemption *preemption);
 

@@ -7,7 +7,8 @@
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queues.h"
 
-/* To look at this many pods, or to sort a victim, takes as long as so many scanned nodes. */
+/* Looking at PODS_PER_WORK pods costs as much work as scanning one node. Sorting one victim costs
+ * as much as scanning WORK_PER_VICTIM nodes. */
 #define PODS_PER_WORK   8
 #define WORK_PER_VICTIM 2
 
@@ -18,7 +19,7 @@ static bool is_leaving(const struct pod *pod)
     return pod->node && (pod->facts->deleting || pod->binding.undone);
 }
 
-/* It uses room, and will go on. */
+/* Whether the pod uses room and is not ending. */
 static bool runs(const struct pod *pod)
 {
     return pod->node && !is_leaving(pod) && !pod_is_finished(pod);
@@ -30,18 +31,19 @@ static bool may_evict(const struct pod *pod)
     return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node && pod_counts(pod);
 }
 
-/* Inside a namespace, the priority of the PodGroups counts, as in the order of gangs. */
 static bool same_namespace(const struct gang *a, const struct gang *b)
 {
     return strcmp(a->head->ref.ns, b->head->ref.ns) == 0;
 }
 
+/* Inside a namespace, the priorities of the PodGroups are compared, as in the order of gangs. */
 static bool is_lower(const struct gang *gang, const struct gang *than)
 {
     return same_namespace(gang, than) ? gang->own_priority < than->own_priority
                                       : gang->priority < than->priority;
 }
 
+/* Whether `gang` may take room from members of `victim`. */
 static bool may_hit(const struct gang *victim, const struct gang *gang)
 {
     return victim != gang && victim->queue == gang->queue && !victim->over &&
@@ -108,7 +110,7 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
             add_loss(core, v, pod);
 }
 
-/* Whether the gang keeps its minimums without the member. The gang is counted. */
+/* Whether the gang keeps its minimums without the member. Uses the last gang_count(). */
 static bool is_surplus(const struct gang *gang, const struct pod *pod)
 {
     unit_add_bound(pod->unit, -1);

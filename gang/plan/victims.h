@@ -3,12 +3,13 @@
  * victims.h - what may be evicted to make room for a gang.
  *
  * A victim is a whole gang, one member of a gang that the gang does not need, or an ordinary pod.
- * So what is left of a gang always meets its minimums.
+ * So a gang either ends completely or keeps its minimums.
  *
- * A gang may take room from victims of a lower priority in its own queue, unless a member has the
- * preemptionPolicy Never. Protected are gangs and pods that are not preemptible, pods without a
- * controller, which nobody would create again, pods that belong to their node, and gangs whose
- * commit is not over.
+ * A gang may take room from victims of a lower priority in its own queue, unless one of its own
+ * members has the preemptionPolicy Never. These are protected: gangs and pods that are not
+ * preemptible, pods without a controller, because nothing would create them again, pods of a
+ * DaemonSet, static pods, and gangs whose commit is not over. A gang with a protected member is
+ * never evicted as a whole.
  */
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
@@ -19,8 +20,8 @@ struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
     struct pod *pod;   /* NULL: the whole gang */
     int32_t priority;
-    int64_t lost; /* device-seconds since its pods were bound */
-    int64_t ran;  /* pod-seconds since then */
+    int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
+    int64_t ran;  /* the sum of these seconds. Both stop at INT64_MAX */
 };
 
 struct victims {
@@ -28,25 +29,28 @@ struct victims {
     size_t n, cap;
 };
 
-/* What may be evicted for the gang. Deducts its work from *work_left, in scanned nodes, and stops
- * when nothing is left. The caller frees the result with victims_done(). */
+/* Lists what may be evicted for the gang. Deducts its work from *work_left, in scanned nodes. If
+ * nothing is left of it, the list is incomplete and not sorted. The victims borrow gangs and pods
+ * from the core. The caller frees the list with victims_done(). */
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left);
 void victims_done(struct victims *victims);
-/* Removes what makes room without an eviction: pods that are Terminating, and the plans of gangs
- * from which the gang may take room, if none of their members is bound. */
+/* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
+ * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
-/* Removes the victim. False: this would leave its gang below a minimum, or nothing of the victim is
- * left to remove. Then the caller must revert the trial to its mark before the call. */
+/* Removes the victim in the trial. False: this would leave its gang below a minimum, or nothing of
+ * the victim is left to remove. The trial may then have a part of the removal, so the caller takes
+ * a mark before the call and goes back to it. */
 bool victim_remove(struct trial *t, const struct victim *victim);
 
-/* The cost of a set of victims. Each part decides only between sets with equal earlier parts. */
+/* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {
-    int32_t priority; /* the highest of a victim */
-    int gangs;        /* how many gangs and ordinary pods are hit */
-    int64_t lost, ran;
+    int32_t priority;  /* the highest priority of a victim; INT32_MIN: the set is empty */
+    int gangs;         /* how many gangs and ordinary pods are hit, see preemption.h */
+    int64_t lost, ran; /* sums of those of the victims */
 };
 /* `chosen` says for each of the first n victims whether it is in the set. */
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n);
+/* Negative: a is cheaper. */
 int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b);
 
 #endif
