@@ -15,7 +15,7 @@
  *
  * Past use is for time-based fair share (config.queue_time_factor): the use of a queue, fading with
  * the half-life. It lowers the weight of queues that used more than their weight, and raises that
- * of others: w' = max(0, w + k (w - past)).
+ * of others: w' = w + k (w - past), and at least a thousandth of w.
  *
  * All of it is computed at most once a second. After a restart credit and past use
  * begin at 0.
