@@ -49,6 +49,7 @@ struct config {
     int64_t on_failed_commit;    /* enum config_failed_commit */
     int64_t below_minimum;       /* enum config_below_minimum */
     int64_t steering;            /* enum config_steering */
+    bool preemption;             /* evict gangs and pods of a lower priority to make room */
     bool express_lane;           /* the first member at bind is enough */
     char *kube_scheduler_config; /* the file that kube-scheduler uses; NULL: unknown */
     unsigned rules_off;          /* not a key: from that file, see scheduler_config.h */

@@ -105,6 +105,8 @@ static const struct config_key keys[] = {
      AT(trust_group_priority), "false", 0, 0, NULL,
      "true: when muster compares gangs of different namespaces, it uses a PodGroup's priority even "
      "if that is higher than the priority of its pods"},
+    {ABOUT_ORDER, "preemption", "preemption", CONFIG_BOOL, AT(preemption), "true", 0, 0, NULL,
+     "true: muster evicts gangs and pods of a lower priority to make room for a gang"},
     {ABOUT_HOLDS, "onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit),
      "complete", 0, 0, failed_commits,
      "what to do if the API server refuses a Binding of a commit: complete (place the refused "

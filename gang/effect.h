@@ -59,6 +59,10 @@ const char *gang_state_name(enum gang_state state);
     X(BEHIND, "BehindAnotherGang", GANG,                                                           \
       "with `strictOrder`, the gang waits for a gang ahead of it")                                 \
     X(EARMARKED, "RoomEarmarked", GANG, "muster keeps the room for another gang")                  \
+    X(PREEMPTED_ROOM, "RoomPreempted", GANG,                                                       \
+      "muster keeps the room for another gang, for which it has evicted pods")                     \
+    X(EVICTING, "WaitsForEvictedPods", GANG,                                                       \
+      "muster has evicted pods to make room for the gang, and they have not ended yet")            \
     X(VOLUME_NODE, "VolumeOnAnotherNode", GANG,                                                    \
       "volumes or claims tie a member to nodes that cannot take it")                               \
     X(KEPT_APART, "PodAntiAffinity", GANG,                                                         \
@@ -140,6 +144,12 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(EVICTED, "Evicted", true, "PodGroup",                                                        \
       "muster undoes a failed commit (`onFailedCommit: evict`)")                                   \
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
+    X(PREEMPTS, "Preempting", false, "PodGroup",                                                   \
+      "muster evicts gangs or pods of a lower priority to make room for the gang")                 \
+    X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
+      "muster evicts the gang to make room for a gang of a higher priority")                       \
+    X(POD_PREEMPTED, "Preempted", true, "Pod",                                                     \
+      "muster evicts the pod to make room for a gang of a higher priority")                        \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
       "the member since that change, so the message on the member is outdated")                    \
@@ -165,8 +175,9 @@ enum gang_effect_kind {
                       the field */
     GANG_UNGATE,   /* remove muster's own scheduling gate, and no other gate; if `node` is set,
                       first set status.nominatedNodeName */
-    GANG_EVICT,    /* evict a bound member of a failed commit through the Eviction API */
-    GANG_STATUS,   /* the PodGroup's status changed: convert it to the dialect and write it */
+    GANG_EVICT,  /* evict a bound pod through the Eviction API: to make room for a gang, or to undo
+                    a failed commit */
+    GANG_STATUS, /* the PodGroup's status changed: convert it to the dialect and write it */
     GANG_QUEUE_STATUS,    /* the queue's status changed: convert it to the dialect and write it */
     GANG_EVENT,           /* send a Kubernetes event */
     GANG_PATCH_CONDITION, /* replace the message of condition PodScheduled, which also wakes the

@@ -49,6 +49,7 @@ struct gang_config {
     usec_t starvation;         /* a gang that has waited this long for capacity starves; 0: never */
     bool strict_order;         /* no gang goes ahead of a waiting gang before it in the order */
     bool trust_group_priority; /* a PodGroup's priority may exceed that of its pods */
+    bool preemption;           /* evict gangs and pods of a lower priority to make room for gangs */
     bool evict_on_failed_commit; /* false: muster completes the gang on other nodes */
     bool requeue_below_minimum;  /* replacements of lost members wait until the minimum exists;
                                     false: they are scheduled one by one */
@@ -414,9 +415,14 @@ struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_displaced;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
-    uint64_t rejected_early;            /* early rejections of members */
-    uint64_t gates_lifted;              /* pods for which muster has requested it */
-    uint64_t binds_not_passed;          /* bind calls that no filter result allows */
+    uint64_t rejected_early;                  /* early rejections of members */
+    uint64_t gates_lifted;                    /* pods for which muster has requested it */
+    uint64_t binds_not_passed;                /* bind calls that no filter result allows */
+    uint64_t searches;                        /* for victims of a preemption */
+    uint64_t preemptions;                     /* of them, searches after which pods were evicted */
+    uint64_t preemptions_spoiled;             /* the room that they made was not enough any more */
+    uint64_t preempted_gangs, preempted_pods; /* evicted for other gangs */
+    uint64_t preempted_lost;                  /* device-seconds that these had run */
     uint64_t binds_unfit;               /* bind calls for nodes that the pod's own rules exclude */
     uint64_t bindings_express;          /* sent for members that were not at bind */
     uint64_t predicate_checks;          /* filter calls that predicate parity has compared */
@@ -428,6 +434,7 @@ struct gang_stats {
     size_t gated;          /* pods with muster's own gate */
     size_t invalid;        /* pods that muster cannot read completely */
     bool express;          /* the express lane is on, and not closed for all */
+    size_t preempted_room; /* slots that are kept for gangs while evicted pods leave */
     size_t express_closed; /* namespaces whose own differences have closed the express lane */
 };
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret);

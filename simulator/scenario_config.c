@@ -41,6 +41,7 @@ static const struct config_switch {
 } config_switches[] = {
     {"strictOrder", NULL, NULL, offsetof(struct gang_config, strict_order)},
     {"trustPodGroupPriority", NULL, NULL, offsetof(struct gang_config, trust_group_priority)},
+    {"preemption", NULL, NULL, offsetof(struct gang_config, preemption)},
     {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
     {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
     {"expressLane", NULL, NULL, offsetof(struct gang_config, express_lane)},

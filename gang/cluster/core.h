@@ -195,7 +195,8 @@ struct gang_core {
     usec_t queues_emitted_at; /* when statuses were last emitted */
 
     /* lifecycle/pod_update.c */
-    usec_t newest; /* the latest timestamp of any pod; approximates the API server's clock */
+    usec_t newest;    /* the latest timestamp of any pod; approximates the API server's clock */
+    usec_t newest_at; /* when it was first seen */
 
     /* ---- what changed ---- */
 
@@ -225,13 +226,18 @@ struct gang_core {
     /* ---- reservations and pending work ---- */
 
     /* cluster/ledger.c */
-    size_t n_anti_affinity; /* pods and slots with anti-affinity, over all nodes */
+    size_t n_anti_affinity;   /* pods and slots with anti-affinity, over all nodes */
+    int32_t lowest_priority;  /* no gang or pod that uses room has a lower one */
+    bool lower_priority_came; /* it fell since lower_priority_came() was called */
 
     /* cluster/reservations.c */
     size_t n_slots; /* over all gangs */
 
     /* cluster/nominated_room.c */
     size_t n_nominated_room; /* pods with nominated room */
+
+    /* cluster/preempted_room.c */
+    size_t n_preempted_room; /* slots of preempted room, over all gangs */
 
     /* cluster/held_calls.c */
     struct map calls; /* id of an open bind call -> its pod */
@@ -303,6 +309,11 @@ struct gang_core {
 
     /* verb/bind.c */
     usec_t last_hold; /* when a bind call was last held */
+
+    /* lifecycle/gang_preemption.c */
+    struct core_preempting {
+        usec_t next; /* no search for victims begins before */
+    } preempting;
 
     /* lifecycle/early_rejection.c */
     struct turn turns[TURNS_MAX];

@@ -71,6 +71,10 @@ struct gang {
     struct list slots;
     int n_slots;
 
+    /* cluster/preempted_room.c */
+    struct list preempted_room; /* slots on room that evicted pods leave; not part of its plan */
+    uint64_t room_since;        /* core->marks.clock when it first got such room; 0: it has none */
+
     /* queue/queues.c */
     struct queue *queue; /* NULL: without queues, or not reconciled yet */
     struct list in_queue;
@@ -160,6 +164,12 @@ struct gang {
     /* lifecycle/gate_lifting.c */
     usec_t short_since; /* since when only room is missing; 0: room is not missing */
     bool shown;         /* its gates are removed so that an autoscaler sees its members */
+
+    /* lifecycle/gang_preemption.c */
+    struct gang_preempting {
+        usec_t next; /* no search for victims begins before */
+        int tries;   /* number of searches in this wait */
+    } preempting;
 
     /* messages/reason_text.c */
     struct reason reason; /* why it waits */

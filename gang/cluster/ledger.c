@@ -9,6 +9,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/node_predicates.h"
@@ -36,6 +37,8 @@ int64_t node_room(const struct node *node, uint32_t r, const struct reach *reach
         left -= amount_of(&node->earmarked, r);
     if (reach->respects_nominated)
         left -= nominated_amount(node, r, reach);
+    if (node->n_preempted_room)
+        left -= preempted_amount(node, r, reach);
     if (reach->displace != DISPLACE_NONE)
         left += displaced(node, r, reach);
     return left;
@@ -77,7 +80,8 @@ int node_misfit(const struct node *node, const struct signature *signature,
 {
     int r = node_short(node, signature, reach);
     return r == -1 && (ports_charged(node, signature) || ports_reserved(node, signature, reach) ||
-                       nominated_ports_conflict(node, signature, reach))
+                       nominated_ports_conflict(node, signature, reach) ||
+                       preempted_ports_conflict(node, signature, reach))
                ? -2
                : r;
 }
@@ -91,7 +95,8 @@ bool node_takes(const struct node *node, const struct signature *signature, int 
             amount_of(&node->allocatable, r) != 0)
             return false;
     }
-    return !ports_reserved(node, signature, reach);
+    return !ports_reserved(node, signature, reach) &&
+           !preempted_ports_conflict(node, signature, reach);
 }
 
 bool slot_in_way(const struct slot *slot, const struct signature *signature)
@@ -159,6 +164,26 @@ void node_joined(struct gang_core *core, struct node *node, const struct signatu
     node_pods_changed(core, node);
 }
 
+void lowest_priority_seen(struct gang_core *core, int32_t priority)
+{
+    if (priority >= core->lowest_priority)
+        return;
+    core->lowest_priority = priority;
+    core->lower_priority_came = true;
+}
+
+void lowest_priority_is(struct gang_core *core, int32_t priority)
+{
+    core->lowest_priority = priority;
+}
+
+bool lower_priority_came(struct gang_core *core)
+{
+    bool came = core->lower_priority_came;
+    core->lower_priority_came = false;
+    return came;
+}
+
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
 {
     MUST(!pod->node || how == CHARGE_ASSIGNED); /* a Binding does not move a charged pod */
@@ -171,6 +196,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         queue_count_pod(core, pod);
         node_joined(core, node, pod->signature, 1);
         wide_anti_affinity_begin(core, pod);
+        lowest_priority_seen(core, pod->facts->priority);
     }
     filter_result_end(core, pod); /* only bind calls for this node can follow */
     pod->charge = how;

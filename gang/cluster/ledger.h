@@ -64,6 +64,12 @@ struct charge_place {
 };
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
 void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);
+/* A gang or pod of this priority uses room. */
+void lowest_priority_seen(struct gang_core *core, int32_t priority);
+/* Whether the lowest priority fell since this was last asked. */
+bool lower_priority_came(struct gang_core *core);
+/* The lowest priority of all gangs and pods that use room, counted again. */
+void lowest_priority_is(struct gang_core *core, int32_t priority);
 /* The pod's Binding succeeded. */
 void charge_confirm(struct pod *pod);
 void uncharge(struct gang_core *core, struct pod *pod);

@@ -41,7 +41,7 @@ enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts)
 
 bool pod_counts(const struct pod *pod)
 {
-    return !pod->facts->deleting && !pod->binding.undone && pod->facts->phase != PHASE_FAILED;
+    return !pod->facts->deleting && !pod->eviction.requested && pod->facts->phase != PHASE_FAILED;
 }
 
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod)

@@ -65,6 +65,10 @@ struct node {
     /* cluster/nominated_room.c */
     struct list nominated_room; /* of these, pods that have nominated room */
 
+    /* cluster/preempted_room.c */
+    struct list preempted_room; /* slots that are kept for gangs while evicted pods leave */
+    size_t n_preempted_room;
+
     /* podgroup/earmark.c */
     struct amounts earmarked; /* for the gang that has the earmark */
     bool earmarked_alone;     /* also for a member that must be the only one on its node */

@@ -74,6 +74,16 @@ static void key_nominated(struct buf *b, const struct node *node)
     }
 }
 
+/* The slots of preempted room, in the order of the list. */
+static void key_preempted(struct buf *b, const struct node *node)
+{
+    list_for_each (slot, &node->preempted_room, struct slot, in_node) {
+        key_number(b, slot->gang->pod_priority);
+        key_text(b, slot->gang->head->key);
+        key_text(b, slot->signature->key);
+    }
+}
+
 /* Returns the length of the part for taints and labels. That part seldom changes, so it is usually
  * copied from the old class. */
 static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
@@ -85,6 +95,7 @@ static size_t key_of(struct buf *b, const struct gang_core *core, const struct n
     size_t rules = b->len;
     key_amounts(b, node);
     key_nominated(b, node);
+    key_preempted(b, node);
     return rules;
 }
 
@@ -238,6 +249,7 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     key_rules(key, core, node);
     key_amounts(key, node);
     key_nominated(key, node);
+    key_preempted(key, node);
     if (strcmp(buf_str(key), class->key) != 0 ||
         class->anti_affinity != (node->n_anti_affinity > 0))
         return err_set(err, ERR_INTERNAL, "node %s differs from its class", node->name);

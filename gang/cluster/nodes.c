@@ -10,6 +10,7 @@
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pods.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
@@ -55,6 +56,7 @@ static struct node *node_make(struct gang_core *core, char *name)
     list_init(&node->marks.in_recheck_slots);
     list_init(&node->nominated);
     list_init(&node->nominated_room);
+    list_init(&node->preempted_room);
     map_set(&core->nodes, name, node);
     return node;
 }
@@ -97,6 +99,7 @@ void node_drop(struct gang_core *core, struct node *node)
 {
     list_for_each_safe (pod, &node->nominated_room, struct pod, in_nominated_room)
         nominated_room_end(core, pod);
+    preempted_room_leave(core, node);
     core->by_id[node->id] = NULL;
     node_leaves_classes(core, node);
     list_remove(&node->in_earmarked);

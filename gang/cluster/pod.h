@@ -92,13 +92,19 @@ struct pod {
 
     /* cluster/pod_binding.c */
     struct pod_binding {
-        bool undone;      /* muster requested the pod's eviction after a failed commit */
         int tries;        /* how often its result was unclear */
         int commit;       /* the number of the gang's commit that sent it; 0: none */
         usec_t began;     /* when the Binding was first sent */
         usec_t sent;      /* when the Binding was last sent */
         char *refused_on; /* the node of the last refused Binding; NULL: none */
     } binding;
+
+    /* cluster/pod_eviction.c */
+    struct pod_eviction {
+        bool requested; /* muster has requested its eviction */
+        bool for_room;  /* for the room of another gang, and not to undo a failed commit */
+        usec_t in_vain; /* when it was last not evicted in time; 0: never */
+    } eviction;
 
     /* cluster/pods.c */
     struct list in_signature;

@@ -31,9 +31,3 @@ void binding_of_no_commit(struct pod *pod)
 {
     pod->binding.commit = 0;
 }
-
-void binding_undone(struct pod *pod, bool is)
-{
-    pod->binding.undone = is;
-    pod_recount(pod);
-}

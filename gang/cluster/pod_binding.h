@@ -17,7 +17,5 @@ int binding_tried(struct pod *pod);
 void binding_refused(struct pod *pod, const struct node *node);
 /* The Binding counts for no commit, because the pod belongs to another gang now. */
 void binding_of_no_commit(struct pod *pod);
-/* Sets whether the pod is being evicted after a failed commit. */
-void binding_undone(struct pod *pod, bool is);
 
 #endif

@@ -52,6 +52,11 @@ struct queue *queue_of_pod(const struct gang_core *core, const struct pod *pod)
     return queue ? queue : core->queues.none;
 }
 
+struct queue *queue_that_counts(const struct gang_core *core, const struct pod *pod)
+{
+    return pod->node && !pod->eviction.for_room ? queue_of_pod(core, pod) : NULL;
+}
+
 bool pod_is_firm(const struct pod *pod, const struct queue *queue)
 {
     if (pod->gang)
@@ -234,7 +239,7 @@ static void leaves(struct gang_core *core, const struct queue *queue)
 
 void queue_count_pod(struct gang_core *core, struct pod *pod)
 {
-    struct queue *queue = pod->node ? queue_of_pod(core, pod) : NULL;
+    struct queue *queue = queue_that_counts(core, pod);
     bool firm = pod_is_firm(pod, queue);
     if (pod->counted_in == queue && pod->counted_firm == firm)
         return;
@@ -305,15 +310,19 @@ void queue_count_gang(struct gang_core *core, struct gang *gang)
         queue_count_pod(core, pod);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         queue_count_slot(core, slot);
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
+        queue_count_slot(core, slot);
 }
 
 void queue_uncount_node(struct gang_core *core, struct node *node)
 {
-    if (core->queues.root && (node->n_pods || node->n_slots))
+    if (core->queues.root && (node->n_pods || node->n_slots || node->n_preempted_room))
         room_grew(core); /* they may count less than before */
     list_for_each (pod, &node->pods, struct pod, in_node)
         queue_uncount_pod(core, pod);
     list_for_each (slot, &node->slots, struct slot, in_node)
+        queue_uncount_slot(core, slot);
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
         queue_uncount_slot(core, slot);
 }
 
@@ -324,6 +333,8 @@ void queue_count_node(struct gang_core *core, struct node *node)
     list_for_each (pod, &node->pods, struct pod, in_node)
         queue_count_pod(core, pod);
     list_for_each (slot, &node->slots, struct slot, in_node)
+        queue_count_slot(core, slot);
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
         queue_count_slot(core, slot);
 }
 

@@ -50,6 +50,15 @@ static int by_address(const void *a, const void *b)
     return (x->queue > y->queue) - (x->queue < y->queue);
 }
 
+static void recount_slots(const struct gang_core *core, const struct node *node,
+                          const struct list *slots, struct recount *all, size_t *n)
+{
+    list_for_each (slot, slots, struct slot, in_node)
+        if (slot->counted_in)
+            all[(*n)++] =
+                recount_one(core, slot->counted_in, slot->counted_firm, slot->signature, node);
+}
+
 /* One item for each queue in which something counts, sorted by address. */
 static struct recount *recount_all(const struct gang_core *core, size_t *ret_n)
 {
@@ -57,15 +66,13 @@ static struct recount *recount_all(const struct gang_core *core, size_t *ret_n)
     struct recount *all = NULL;
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
-        GROW(all, cap, n + node->n_pods + node->n_slots);
+        GROW(all, cap, n + node->n_pods + node->n_slots + node->n_preempted_room);
         list_for_each (pod, &node->pods, struct pod, in_node)
             if (pod->counted_in)
                 all[n++] =
                     recount_one(core, pod->counted_in, pod->counted_firm, pod->signature, node);
-        list_for_each (slot, &node->slots, struct slot, in_node)
-            if (slot->counted_in)
-                all[n++] =
-                    recount_one(core, slot->counted_in, slot->counted_firm, slot->signature, node);
+        recount_slots(core, node, &node->slots, all, &n);
+        recount_slots(core, node, &node->preempted_room, all, &n);
     }
     if (n)
         qsort(all, n, sizeof *all, by_address);

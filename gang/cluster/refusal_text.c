@@ -25,6 +25,9 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_EARMARKED:
         buf_printf(&b, "kept for gang %s/%s, which %s", ns, who, earmark_cause(core, gang));
         break;
+    case REASON_PREEMPTED_ROOM:
+        buf_printf(&b, "kept for gang %s/%s, for which muster has evicted pods", ns, who);
+        break;
     case REASON_ABOVE_MAXIMUM:
         buf_printf(&b,
                    "gang %s/%s: spec.maxMember is reached; this pod waits until another member "

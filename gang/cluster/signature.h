@@ -42,10 +42,12 @@ struct rule_results {
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
 /* What a plan or a pod may use of a node: the free room, with these restrictions and additions. */
 struct reach {
-    bool respects_earmark;   /* not earmarked room */
-    bool respects_nominated; /* not nominated room of pods of `priority` or more */
-    enum displace displace;  /* also slots whose members are not at bind: no slot, those of gangs
-                                with a lower priority than `priority`, or all */
+    bool respects_earmark;       /* not earmarked room */
+    bool respects_nominated;     /* not nominated room of pods of `priority` or more */
+    bool respects_preempted;     /* not preempted room of gangs of `priority` or more */
+    const struct gang *own_gang; /* its preempted room may be used; NULL: it has none */
+    enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs
+                               with a lower priority than `priority`, or all */
     int32_t priority;
     const struct pod *self; /* the pod's own nominated room is free for it; NULL: no pod */
 };
@@ -61,17 +63,19 @@ struct queue_short {
 /* Why a plan failed, see shortage.h. The counts are about the culprit, the first member without a
  * slot. */
 struct shortage {
-    int room;                  /* how many needed members got a slot, or are bound */
-    int lacks;                 /* how many needed members did not */
-    int n_nodes;               /* nodes that pass its rules about nodes and volumes */
-    int n_able;                /* of n_nodes, nodes that could hold it if they were empty */
-    int ports;                 /* of n_nodes, nodes where only its host ports conflict */
-    int resource;              /* what most of n_nodes lack for it; -1: nothing, -2: host ports */
-    int64_t amount;            /* its need of this resource */
-    int64_t missing;           /* the need of all members without a slot */
-    bool refused;              /* some nodes have room, but kube-scheduler refuses them */
-    bool earmarked;            /* some nodes have room, but it is earmarked for another gang */
-    bool nominated_room;       /* some nodes have room, but it is nominated for other pods */
+    int room;            /* how many needed members got a slot, or are bound */
+    int lacks;           /* how many needed members did not */
+    int n_nodes;         /* nodes that pass its rules about nodes and volumes */
+    int n_able;          /* of n_nodes, nodes that could hold it if they were empty */
+    int ports;           /* of n_nodes, nodes where only its host ports conflict */
+    int resource;        /* what most of n_nodes lack for it; -1: nothing, -2: host ports */
+    int64_t amount;      /* its need of this resource */
+    int64_t missing;     /* the need of all members without a slot */
+    bool refused;        /* some nodes have room, but kube-scheduler refuses them */
+    bool earmarked;      /* some nodes have room, but it is earmarked for another gang */
+    bool nominated_room; /* some nodes have room, but it is nominated for other pods */
+    const struct gang
+        *preemptor;            /* some nodes have room, but it is kept for this gang; NULL: none */
     bool tied;                 /* it is pinned to one node */
     int volumes;               /* nodes that only its volumes rule out */
     int anti_affinity, spread; /* nodes with room that a rule between pods rules out */

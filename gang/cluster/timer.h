@@ -22,6 +22,7 @@ enum timer_kind {
     TIMER_PARTIAL_COMMIT, /* the partial commit no longer goes first */
     TIMER_TURNS,          /* check for early rejections, see early_rejection.h */
     TIMER_FAMILY,         /* count the members again; there were too many */
+    TIMER_PREEMPTION,     /* search for victims, or check the room that muster keeps */
     GANG_TIMERS,
     /* Of a pod: */
     TIMER_CALL = GANG_TIMERS, /* the bind call must be answered */

@@ -9,6 +9,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nodes.h"
 #include "gang/cluster/pod_binding.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/commit.h"
@@ -75,14 +76,6 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
         gang_plan_again(gang);
     gang_touch(core, gang);
-}
-
-/* The pod was not evicted in time, so it counts as a member again. */
-static void evict_over(struct gang_core *core, struct pod *pod)
-{
-    binding_undone(pod, false);
-    if (pod->gang)
-        gang_touch(core, pod->gang);
 }
 
 static void settle_later(struct gang_core *core, struct pod *pod)
@@ -187,8 +180,8 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
             send_binding(core, pod); /* to the same node, for the same UID */
         else if (pod->charge == CHARGE_BINDING)
             read_pod(core, pod);
-        else if (pod->binding.undone)
-            evict_over(core, pod);
+        else if (pod->eviction.requested)
+            eviction_over(core, pod);
     } else if (pod->node) { /* muster has bound it, so it stays charged while it exists */
         pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
         read_pod(core, pod);

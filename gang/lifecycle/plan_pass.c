@@ -2,13 +2,17 @@
 #include "gang/lifecycle/plan_pass.h"
 
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/early_rejection.h"
+#include "gang/lifecycle/gang_preemption.h"
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/lifecycle/reconcile.h"
 #include "gang/lifecycle/steering.h"
+#include "gang/messages/preemption_text.h"
 #include "gang/messages/queue_text.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
@@ -105,21 +109,42 @@ static void announce_failure(struct gang_core *core, struct gang *gang, const st
     plan_failure_emitted(core, gang, o);
 }
 
+/* muster keeps room for the gang while evicted pods leave it. */
+static void announce_eviction(struct gang_core *core, struct gang *gang)
+{
+    gates_note(core, gang, REASON_EVICTING);
+    explain(core, gang, REASON_EVICTING, reason_evicting(gang), NULL);
+}
+
 static void attempt(struct gang_core *core, struct gang *gang)
 {
+    if (gang_awaits_evicted(core, gang))
+        return;
+    struct places had = room_lift(core, gang);
     struct outcome o = plan_gang(core, gang);
+    if (o.result == PLAN_MADE && had.n) { /* it could not begin before */
+        timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+        begin_attempt(core, gang);
+    }
     if (o.result == PLAN_MADE)
         announce(core, gang);
     if (o.result == PLAN_MADE || o.result == PLAN_STANDS)
         nominations_clear(core, gang); /* of extras that have lost their slots */
+    else if (o.result == PLAN_FAILED && gang_preempts(core, gang, &o, &had))
+        announce_eviction(core, gang);
     else if (o.result == PLAN_FAILED)
         announce_failure(core, gang, &o);
+    if (had.n)
+        room_grew(core); /* where the gang got no slot, or less room than before */
+    places_done(core, &had);
+    if (!has_preempted_room(gang))
+        preempted_room_end(core, gang);
 }
 
 /* Whether the shortage cache shows that planning would fail again. */
 static bool waits_still(struct gang_core *core, struct gang *gang)
 {
-    if (!plan_still_fails(core, gang))
+    if (has_preempted_room(gang) || !plan_still_fails(core, gang))
         return false;
     gates_note(core, gang,
                gang->marks.queue_full ? REASON_QUEUE_LIMIT
@@ -135,6 +160,7 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     if (!strict && !turns_blocker(core, gang))
         return false;
     plan_not_due(core, gang, /* had_room= */ false);
+    preempted_room_end(core, gang);
     gates_note(core, gang, REASON_BEHIND);
     if (gang->state == GANG_PLANNED) /* it has lost its plan */
         gang_enter(core, gang, gang_without_plan(gang));
@@ -152,6 +178,7 @@ void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
     shares_update(core);
+    preemption_notice(core);
     plans_due(core, &due);
     struct turns turns = turns_begin(core, due);
     for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)

@@ -74,7 +74,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         }
         lose_slot(core, pod);
         charge(core, pod, node, CHARGE_ASSIGNED);
-        if (!pod->binding.undone)
+        if (!pod->eviction.requested)
             pod_timer_stop(core, pod, TIMER_RETRY);
         node_recheck_slots(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
@@ -181,7 +181,10 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
 {
     gone_forget(core, facts->uid);
     usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
-    core->newest = latest > core->newest ? latest : core->newest;
+    if (latest > core->newest) {
+        core->newest = latest;
+        core->newest_at = core->now;
+    }
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (pod && facts->part) {
         gang_pod_facts_free(facts);

@@ -7,8 +7,10 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
+#include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
@@ -16,6 +18,7 @@
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/eviction.h"
+#include "gang/lifecycle/gang_preemption.h"
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/lifecycle/partial_commit.h"
 #include "gang/lifecycle/steering.h"
@@ -193,6 +196,7 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     earmark_end(core, gang);
     gang->waits = 0;
     gang->starved = false;
+    preemption_forget(core, gang);
 }
 
 /* Extras that filter refused become blocked pods, which muster wakes. If the maximum is reached,
@@ -437,7 +441,11 @@ static void update_priority(struct gang_core *core, struct gang *gang)
         gang_plan_again(gang);
     gang->priority = priority;
     gang->own_priority = own;
+    if (gang->pod_priority != pods)
+        preempted_room_reclassify(core, gang);
     gang->pod_priority = pods;
+    if (gang->root->t.bound || gang->n_slots)
+        lowest_priority_seen(core, priority < own ? priority : own);
 }
 
 /* If its queue or a limit changed, a plan that no longer fits is dropped before anything is bound.
@@ -562,6 +570,10 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     bool recovering = gang->state == GANG_RECOVERING && (gang->n_slots || has_pinned(gang));
     if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED && !recovering)
         return;
+    if (has_preempted_room(gang)) { /* it waits for evicted pods, so no time is lost by it */
+        timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
+        return;
+    }
     core->stats.attempts_timed_out++;
     gang_count(core, gang);
     reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
@@ -583,6 +595,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_STATUS] = TRIGGER_LOOK_AGAIN,         [TIMER_STARVE] = TRIGGER_LOOK_AGAIN,
         [TIMER_REFRESH] = TRIGGER_LOOK_AGAIN,        [TIMER_NOTICE] = TRIGGER_LOOK_AGAIN,
         [TIMER_PARTIAL_COMMIT] = TRIGGER_LOOK_AGAIN, [TIMER_FAMILY] = TRIGGER_FAMILY,
+        [TIMER_PREEMPTION] = TRIGGER_LOOK_AGAIN,
     };
     usec_t again = gang->tried_at + core->config.reason_refresh;
     if (kind == TIMER_REFRESH && gang->marks.full && again > core->now) { /* it was tried since */
@@ -598,6 +611,11 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     switch (kind) {
     case TIMER_ATTEMPT:
         attempt_timed_out(core, gang);
+        break;
+    case TIMER_PREEMPTION:
+        if (gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
+            gang->state == GANG_RECOVERING)
+            gang_plan_again(gang);
         break;
     case TIMER_BACKOFF:
         if (gang->state == GANG_BACKED_OFF)

@@ -212,6 +212,11 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
         const struct gang *gang = core->earmark_gang;
         buf_printf(b, "the room that %s needs is kept for gang %s/%s, which %s", who,
                    gang->head->ref.ns, gang->head->ref.name, earmark_cause(core, gang));
+    } else if (s->preemptor) {
+        buf_printf(b,
+                   "the room that %s needs is kept for gang %s/%s, for which muster has evicted "
+                   "pods",
+                   who, s->preemptor->head->ref.ns, s->preemptor->head->ref.name);
     } else if (s->anti_affinity || s->spread) {
         put_between(b, s, who);
     } else if (s->refused) {
@@ -290,7 +295,7 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
     else if (s->n_nodes == 0)
         buf_printf(&b, "a node that matches the node selector, affinity and tolerations of %s",
                    who);
-    else if (s->earmarked)
+    else if (s->earmarked || s->preemptor)
         return NULL;
     else if (s->anti_affinity || s->spread)
         buf_printf(&b, "%d more node%s that match%s the rules of %s", s->lacks,

@@ -110,7 +110,9 @@ static struct slot *first_to_leave(struct gang_core *core, struct node *node, co
 
 bool node_displace_for(struct gang_core *core, struct node *node, const struct pod *pod)
 {
-    const struct reach now = {.displace = DISPLACE_NONE}, all = {.displace = DISPLACE_ALL};
+    const struct reach now = {.respects_preempted = true, .priority = pod->facts->priority};
+    struct reach all = now;
+    all.displace = DISPLACE_ALL;
     while (!node_takes(node, pod->signature, 0, &now)) {
         bool helps = node_takes(node, pod->signature, 0, &all);
         struct slot *first = helps ? first_to_leave(core, node, pod) : NULL;

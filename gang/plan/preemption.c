@@ -4,6 +4,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/signatures.h"
+#include "gang/plan/min_resources_check.h"
 #include "gang/plan/placement.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/infeasible_nodes.h"
@@ -79,7 +80,12 @@ static enum gang_answer fits(struct search *s)
 {
     if (*s->work_left <= 0)
         return GANG_NOT_ASKED;
-    return place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
+    enum gang_answer answer =
+        place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
+    if (answer != GANG_YES || !min_resources_short(s->core, s->gang).group)
+        return answer;
+    s->shortage = (struct shortage){.culprit = NULL};
+    return GANG_NO;
 }
 
 /* Whether the gang fits without the set, which becomes the chosen one. GANG_NO also if the set is
@@ -537,6 +543,9 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
     s.all = victims_for(core, gang, work_left);
     s.chosen = xcalloc(s.all.n + 1, sizeof *s.chosen);
     s.n = s.all.n;
+    ret.complete = *work_left > 0;
+    ret.lowest = s.all.lowest;
+    ret.may_hit_some = s.all.n || s.all.leaving;
     s.trial = trial_begin(core);
     ret.result = without_evictions(&s);
     if (ret.result == PREEMPTION_NONE && s.all.n)

@@ -32,9 +32,12 @@ enum preemption_result {
     PREEMPTION_UNKNOWN, /* the work was used up before any set was found */
 };
 
-/* All fields but `result` are only set with PREEMPTION_FOUND. */
 struct preemption {
     enum preemption_result result;
+    bool complete;     /* all gangs and pods were looked at */
+    int32_t lowest;    /* with `complete`: the lowest priority of a gang or pod that uses room */
+    bool may_hit_some; /* there are victims, or some of them are leaving already */
+    /* Only with PREEMPTION_FOUND: */
     bool proven;            /* the set is the optimum: all cheaper sets were tried */
     struct victim *victims; /* in the order of struct victims */
     size_t n;

@@ -3,6 +3,7 @@
 
 #include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/volume_claims.h"
@@ -57,6 +58,9 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
         s->nominated_room |= node_misfit(node, signature, &all) == -1;
         all.respects_nominated = true, all.respects_earmark = false;
         s->earmarked |= node_misfit(node, signature, &all) == -1;
+        all.respects_earmark = p->queue.reach.respects_earmark, all.respects_preempted = false;
+        if (!s->preemptor && node_misfit(node, signature, &all) == -1)
+            s->preemptor = preempted_room_owner(node, &p->queue.reach);
     }
 }
 
@@ -133,6 +137,8 @@ enum gang_reason_code shortage_code(const struct shortage *s)
         return s->volumes ? REASON_VOLUME_NODE : REASON_NO_MATCHING_NODE;
     if (s->earmarked)
         return REASON_EARMARKED;
+    if (s->preemptor)
+        return REASON_PREEMPTED_ROOM;
     if (s->anti_affinity || s->spread)
         return s->anti_affinity >= s->spread ? REASON_KEPT_APART : REASON_SPREAD;
     return s->refused ? REASON_REFUSED_BY_SCHEDULER : REASON_NOT_ENOUGH_RESOURCES;

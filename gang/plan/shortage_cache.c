@@ -39,7 +39,8 @@ static bool same_text(const struct shortage *a, const struct shortage *b)
 {
     return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
            a->amount == b->amount && a->refused == b->refused && a->earmarked == b->earmarked &&
-           a->nominated_room == b->nominated_room && a->volumes == b->volumes;
+           a->nominated_room == b->nominated_room && a->preemptor == b->preemptor &&
+           a->volumes == b->volumes;
 }
 
 void shortage_cache_put(struct gang_core *core, const struct placement_try *p,
@@ -62,7 +63,7 @@ void shortage_cache_note(const struct gang_core *core, const struct placement_tr
 {
     const struct signature *signature = p->n ? p->pods[0]->signature : NULL;
     if (!may_share(core, p) || signature->fill.layout != core->marks.layout ||
-        signature->fill.shortage.earmarked)
+        signature->fill.shortage.earmarked || signature->fill.shortage.preemptor)
         return;
     gang_has_known_shortage(p->gang, signature, signature->fill.version, want);
 }

@@ -2,6 +2,7 @@
 #include "gang/plan/victims.h"
 
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/podgroup/quorum.h"
@@ -14,21 +15,17 @@
 
 /* ---- who may be taken ---- */
 
-static bool is_leaving(const struct pod *pod)
-{
-    return pod->node && (pod->facts->deleting || pod->binding.undone);
-}
-
 /* Whether the pod uses room and is not ending. */
 static bool runs(const struct pod *pod)
 {
-    return pod->node && !is_leaving(pod) && !pod_is_finished(pod);
+    return pod->node && pod_counts(pod) && !pod_is_finished(pod);
 }
 
-static bool may_evict(const struct pod *pod)
+static bool may_evict(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
-    return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node && pod_counts(pod);
+    return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node &&
+           !eviction_was_in_vain(core, pod);
 }
 
 static bool same_namespace(const struct gang *a, const struct gang *b)
@@ -65,7 +62,7 @@ static int64_t devices_of(const struct gang_core *core, const struct signature *
 static int64_t seconds_of(const struct gang_core *core, const struct pod *pod)
 {
     usec_t since = pod->facts->bound_at ? pod->facts->bound_at : pod->facts->created;
-    return core->now > since ? (core->now - since) / USEC_PER_SEC : 0;
+    return api_time(core) > since ? (api_time(core) - since) / USEC_PER_SEC : 0;
 }
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -97,8 +94,10 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
                       int32_t priority)
 {
     bool any = false;
+    if (gang->root->t.succeeded)
+        return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (runs(pod) && !may_evict(pod))
+        if (runs(pod) && !may_evict(core, pod))
             return;
         any |= runs(pod);
     }
@@ -125,14 +124,39 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
     if (gang->root->t.bound <= gang_needed(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (runs(pod) && may_evict(pod) && is_surplus(gang, pod))
+        if (runs(pod) && may_evict(core, pod) && is_surplus(gang, pod))
             add_loss(core, add(victims, gang, pod, priority), pod);
+}
+
+static bool uses_room(const struct gang *gang)
+{
+    if (gang->n_slots)
+        return true;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->node)
+            return true;
+    return false;
+}
+
+static bool has_leaving(const struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod_is_leaving(core, pod))
+            return true;
+    return false;
 }
 
 static void add_gang(struct gang_core *core, struct victims *victims, struct gang *victim,
                      const struct gang *gang)
 {
-    if (!may_hit(victim, gang) || gang_count(core, victim)->binding || !victim->root->t.bound)
+    int32_t least =
+        victim->priority < victim->own_priority ? victim->priority : victim->own_priority;
+    if (uses_room(victim) && least < victims->lowest)
+        victims->lowest = least;
+    if (!may_hit(victim, gang) || gang_count(core, victim)->binding)
+        return;
+    victims->leaving |= victim->n_slots > 0 || has_leaving(core, victim);
+    if (!victim->root->t.bound)
         return;
     int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;
     add_whole(core, victims, victim, priority);
@@ -142,9 +166,15 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
 static void add_ordinary(struct gang_core *core, struct victims *victims, struct pod *pod,
                          const struct gang *gang)
 {
-    struct queue *queue = core->queues.root ? pod->counted_in : NULL;
-    if (pod->gang || queue != gang->queue || pod->facts->priority >= gang->priority || !runs(pod) ||
-        !may_evict(pod) || pod_is_firm(pod, queue))
+    if (pod->gang)
+        return;
+    if (pod->facts->priority < victims->lowest)
+        victims->lowest = pod->facts->priority;
+    struct queue *queue = core->queues.root ? queue_of_pod(core, pod) : NULL;
+    if (queue != gang->queue || pod->facts->priority >= gang->priority || pod_is_firm(pod, queue))
+        return;
+    victims->leaving |= pod_is_leaving(core, pod);
+    if (!runs(pod) || !may_evict(core, pod))
         return;
     add_loss(core, add(victims, NULL, pod, pod->facts->priority), pod);
 }
@@ -176,7 +206,7 @@ static int by_cost(const void *x, const void *y)
     return order ? order : by_name(a, b);
 }
 
-static bool may_preempt(const struct gang *gang)
+bool gang_may_preempt(const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->facts->never_preempts)
@@ -186,8 +216,8 @@ static bool may_preempt(const struct gang *gang)
 
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
 {
-    struct victims victims = {.n = 0};
-    if (!may_preempt(gang))
+    struct victims victims = {.lowest = INT32_MAX};
+    if (!gang_may_preempt(gang))
         return victims;
     list_for_each (victim, &core->gangs, struct gang, in_core) {
         if (*work_left <= 0)
@@ -216,17 +246,23 @@ void victims_done(struct victims *victims)
 
 /* ---- in a trial ---- */
 
-static void without_plans(struct trial *t, const struct gang *gang)
+bool plan_yields(struct gang_core *core, struct gang *other, const struct gang *gang)
 {
     const struct reach reach = {.displace = DISPLACE_ALL};
-    list_for_each (other, &t->core->gangs, struct gang, in_core) {
-        bool all = other->n_slots && may_hit(other, gang) && !gang_count(t->core, other)->bound;
-        list_for_each (slot, &other->slots, struct slot, in_gang)
-            all &= slot_yields(slot, &reach);
-        if (all && !other->root->t.binding)
+    if (!other->n_slots || !may_hit(other, gang) || gang_count(core, other)->bound)
+        return false;
+    list_for_each (slot, &other->slots, struct slot, in_gang)
+        if (!slot_yields(slot, &reach))
+            return false;
+    return !other->root->t.binding;
+}
+
+static void without_plans(struct trial *t, const struct gang *gang)
+{
+    list_for_each (other, &t->core->gangs, struct gang, in_core)
+        if (plan_yields(t->core, other, gang))
             list_for_each_safe (slot, &other->slots, struct slot, in_gang)
                 trial_without_slot(t, slot);
-    }
 }
 
 void trial_without_leaving(struct trial *t, const struct gang *gang)
@@ -235,7 +271,7 @@ void trial_without_leaving(struct trial *t, const struct gang *gang)
     map_for_each (e, &t->core->nodes) {
         const struct node *node = e->value;
         list_for_each_safe (pod, &node->pods, struct pod, in_node)
-            if (is_leaving(pod))
+            if (pod_is_leaving(t->core, pod))
                 trial_without_pod(t, pod);
     }
 }

@@ -8,8 +8,9 @@
  * A gang may take room from victims of a lower priority in its own queue, unless one of its own
  * members has the preemptionPolicy Never. These are protected: gangs and pods that are not
  * preemptible, pods without a controller, because nothing would create them again, pods of a
- * DaemonSet, static pods, and gangs whose commit is not over. A gang with a protected member is
- * never evicted as a whole.
+ * DaemonSet, static pods, pods that muster could not evict a short while ago, and gangs whose
+ * commit is not over. A gang with a protected member is never evicted as a whole. Neither is a gang
+ * with members that have succeeded: these do not run again, so it could not start as a whole.
  */
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
@@ -27,8 +28,15 @@ struct victim {
 struct victims {
     struct victim *items; /* lower priority first, then less lost */
     size_t n, cap;
+    int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
+    bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
 };
 
+/* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
+bool gang_may_preempt(const struct gang *gang);
+/* Whether `gang` may take the slots of the other gang's plan: it has a lower priority in the same
+ * queue, and none of its members is at bind or bound. */
+bool plan_yields(struct gang_core *core, struct gang *other, const struct gang *gang);
 /* Lists what may be evicted for the gang. Deducts its work from *work_left, in scanned nodes. If
  * nothing is left of it, the list is incomplete and not sorted. The victims borrow gangs and pods
  * from the core. The caller frees the list with victims_done(). */

@@ -4,6 +4,7 @@
 #include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/resources.h"
 #include "gang/podgroup/gang_order.h"
 
@@ -76,12 +77,17 @@ struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
 {
     return (struct reach){.respects_earmark = gang_respects_earmark(core, gang),
                           .respects_nominated = true,
+                          .respects_preempted = true,
+                          .own_gang = gang->room_since ? gang : NULL,
                           .priority = gang->pod_priority};
 }
 
 struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
 {
+    bool own = pod->gang && pod->gang->room_since;
     return (struct reach){.respects_earmark = pod_respects_earmark(core, pod),
+                          .respects_preempted = true,
+                          .own_gang = own ? pod->gang : NULL,
                           .priority = pod->facts->priority,
                           .self = pod};
 }
@@ -89,5 +95,6 @@ struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
 bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b)
 {
     return a->respects_earmark == b->respects_earmark &&
-           (a->priority == b->priority || !core->n_nominated_room);
+           (a->priority == b->priority || (!core->n_nominated_room && !core->n_preempted_room)) &&
+           a->own_gang == b->own_gang;
 }

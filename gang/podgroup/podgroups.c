@@ -8,6 +8,7 @@
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/pod_binding.h"
 #include "gang/cluster/pod_labels.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
@@ -43,6 +44,7 @@ static struct gang *gang_new(struct gang_core *core, struct group *head)
     list_init(&gang->groups);
     list_init(&gang->members);
     list_init(&gang->slots);
+    list_init(&gang->preempted_room);
     list_init(&gang->marks.in_touched);
     list_init(&gang->in_open);
     list_init(&gang->in_queue);
@@ -64,6 +66,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
         timer_stop(core, &gang->timers[i]);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
         slot_free(core, slot);
+    preempted_room_end(core, gang);
     infeasible_nodes_forget(core, gang);
     earmark_end(core, gang);
     order_forget(core, gang);
@@ -369,6 +372,7 @@ static void dissolve(struct gang_core *core, struct gang *gang)
     plan_drop(core, gang, REASON_SLOT_MOVED);
     infeasible_nodes_forget(core, gang);
     earmark_end(core, gang);
+    preempted_room_end(core, gang);
 }
 
 /* The gang into which the family is merged: that of its topmost PodGroup, if this is the head. */

@@ -687,7 +687,7 @@ int queues_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            if (pod->counted_in != queue_of_pod(core, pod))
+            if (pod->counted_in != queue_that_counts(core, pod))
                 return err_set(err, ERR_INTERNAL, "pod %s/%s is not counted in its queue",
                                pod->facts->ns, pod->facts->name);
     }

@@ -233,6 +233,7 @@ void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
 {
     *ret = core->stats;
     ret->express = core->config.express_lane && !core->parity.closed_at;
+    ret->preempted_room = core->n_preempted_room;
     ret->express_closed = core->config.express_lane ? map_count(&core->parity.differences) : 0;
     ret->nodes = map_count(&core->nodes);
     ret->gated = core->n_gated;

@@ -10,6 +10,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nominated_room.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/gate_lifting.h"
@@ -213,7 +214,8 @@ int gang_core_check(const struct gang_core *core, struct err *err)
             return -1;
     if (check_resources(core, err) < 0 || class_labels_check(core, err) < 0 ||
         classes_check(core, err) < 0 || order_check(core, err) < 0 || queues_check(core, err) < 0 ||
-        shares_check(core, err) < 0 || nominated_room_check(core, err) < 0)
+        shares_check(core, err) < 0 || nominated_room_check(core, err) < 0 ||
+        preempted_room_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

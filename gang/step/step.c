@@ -97,6 +97,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->due.shares.kind = TIMER_SHARES;
     core->due.queues.kind = TIMER_QUEUES;
     core->any_gpu = RES_UNKNOWN;
+    core->lowest_priority = INT32_MAX;
     list_init(&core->queues.edited);
     list_init(&core->queues.unused);
     list_init(&core->queues_changed);

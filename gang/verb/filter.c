@@ -18,6 +18,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/offered_nodes.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
@@ -345,21 +346,24 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 static const char *reservation_refusal(struct gang_core *core, const struct pod *pod,
                                        const struct node *node, const struct reach *reach)
 {
-    if (!node || (!node->n_slots && !reach->respects_earmark))
+    if (!node || (!node->n_slots && !node->n_preempted_room && !reach->respects_earmark))
         return NULL;
     const struct slot *slot = slot_anti_affinity_conflict(node, pod->facts, NULL, reach);
     if (!slot && node_takes(node, pod->signature, 0, reach))
         return NULL;
     struct reach reserved = *reach;
     reserved.respects_earmark = false;
-    if (slot || !node_takes(node, pod->signature, 0, &reserved)) {
-        if (!node->n_slots)
-            return NULL; /* charged pods fill the node, and kube-scheduler counts them itself */
-        if (!slot)
-            slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
-        return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
-    }
-    return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
+    if (!slot && node_takes(node, pod->signature, 0, &reserved))
+        return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
+    reserved.respects_preempted = false;
+    if (!slot && node_takes(node, pod->signature, 0, &reserved))
+        return reason_call(core, REASON_PREEMPTED_ROOM, preempted_room_owner(node, reach),
+                           pod->facts, NULL);
+    if (!node->n_slots)
+        return NULL; /* charged pods fill the node, and kube-scheduler counts them itself */
+    if (!slot)
+        slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
+    return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
 }
 
 /* Sets the offered nodes that have room for the pod, and the refused ones. On the nominated node,
@@ -403,7 +407,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     if (queue_refuses(core, pod, ev))
         return;
     struct reach reach = pod_reach(core, pod);
-    if (!core->n_slots && !reach.respects_earmark) {
+    if (!core->n_slots && !core->n_preempted_room && !reach.respects_earmark) {
         reply(core, ev)->pass_all = true;
         filter_result_offered(core, pod, ev, NULL, ev->n_names);
         return;

@@ -7,6 +7,7 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/queue/queue_limits.h"
 #include "gang/verb/victim_gangs.h"
@@ -14,15 +15,18 @@
 /* From this priority on, a pod is critical for the system, as in kube-scheduler. */
 #define SYSTEM_CRITICAL INT32_C(2000000000)
 
-/* Whether the pod could use the room that a preemption on the node frees. False if the earmark or a
- * slot needs the room, or if kube-scheduler may have assumed a member there and could choose it as
- * a victim. */
+/* Whether the pod could use the room that a preemption on the node frees. False if the earmark, a
+ * slot or preempted room needs the room, or if kube-scheduler may have assumed a member there and
+ * could choose it as a victim. */
 static bool frees_room(const struct gang_core *core, const struct node *node,
                        const struct gang_pod_facts *facts)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
     bool respects_earmark = earmark_binds_pods(core, facts->priority);
+    const struct reach kept = {.respects_preempted = true, .priority = facts->priority};
     if (node && respects_earmark && node->earmarked.n)
+        return false;
+    if (node && preempted_room_owner(node, &kept))
         return false;
     if (node)
         list_for_each (slot, &node->slots, struct slot, in_node)

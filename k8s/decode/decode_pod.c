@@ -367,6 +367,9 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->version = decode_version(&meta);
     f->created = meta.created;
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
+    struct err ignored;
+    if (field_time(meta.json, "deletionTimestamp", &f->gone_by, &ignored) < 0)
+        f->gone_by = 0;
     if (!whole)
         decode_invalid(f, &unread);
     decode_labels(meta.json, f);

@@ -184,6 +184,8 @@ static const char *const volcano_reasons[REASON_MAX] = {
     [REASON_MIN_RESOURCES] = "NotEnoughResources",
     [REASON_BEHIND] = "NotEnoughResources",
     [REASON_EARMARKED] = "NotEnoughResources",
+    [REASON_PREEMPTED_ROOM] = "NotEnoughResources",
+    [REASON_EVICTING] = "NotEnoughResources",
     [REASON_NO_ROOM] = "NotEnoughResources",
 };
 

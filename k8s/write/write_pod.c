@@ -269,8 +269,8 @@ static void evict_failed(struct writer *w, const struct write_request *o,
         w->evict_forbidden = true;
         return;
     }
-    log_warning("Could not evict a pod of a failed commit", "namespace", o->ns, "pod", o->name,
-                "error", err.text, NULL);
+    log_warning("Could not evict a pod", "namespace", o->ns, "pod", o->name, "error", err.text,
+                NULL);
 }
 
 static void evict_done(struct in_flight_write *f, const struct client_reply *reply)

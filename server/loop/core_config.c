@@ -31,6 +31,7 @@ struct gang_config core_config(const struct config *c)
         .starvation = c->starvation,
         .strict_order = c->strict_order,
         .trust_group_priority = c->trust_group_priority,
+        .preemption = c->preemption,
         .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
         .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
         .steering = (enum gang_steering)c->steering,

@@ -69,6 +69,22 @@
       "Planned members that kube-scheduler refused without calling muster's filter.", "")          \
     X(ATTEMPTS_TIMED_OUT, GANGS, "muster_attempts_timed_out_total", "counter", "",                 \
       "Attempts that ended at their schedule timeout.", "")                                        \
+    X(PREEMPTIONS, GANGS, "muster_preemptions_total", "counter", "",                               \
+      "Gangs for which muster has evicted pods, each time.", "")                                   \
+    X(PREEMPTED_GANGS, GANGS, "muster_preempted_gangs_total", "counter", "",                       \
+      "Gangs that muster has evicted as a whole to make room.", "")                                \
+    X(PREEMPTED_PODS, GANGS, "muster_preempted_pods_total", "counter", "",                         \
+      "Pods that muster has evicted to make room.", "")                                            \
+    X(PREEMPTED_SECONDS, GANGS, "muster_preempted_device_seconds_total", "counter", "",            \
+      "Device-seconds of work that evicted gangs and pods had done.",                              \
+      "For each pod, its devices times the seconds since it was bound.")                           \
+    X(PREEMPTIONS_SPOILED, GANGS, "muster_preemptions_spoiled_total", "counter", "",               \
+      "Preemptions after which the gang did not fit, because the cluster had changed meanwhile.",  \
+      "")                                                                                          \
+    X(PREEMPTED_ROOM, GANGS, "muster_preempted_room_slots", "gauge", "",                           \
+      "Members for which muster keeps room while evicted pods leave it.", "")                      \
+    X(VICTIM_SEARCHES, GANGS, "muster_victim_searches_total", "counter", "",                       \
+      "Searches for gangs and pods to evict.", "")                                                 \
     X(WAKES, GANGS, "muster_wakes_total", "counter", "",                                           \
       "Nominations that muster has requested to wake or to steer a pod.",                          \
       "A nomination that is written together with the removal of a gate does not count.")          \

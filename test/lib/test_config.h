@@ -22,6 +22,7 @@ static inline struct gang_config test_config(void)
         .max_holds = 10000,
         .plan_work = GANG_PLAN_WORK,
         .commit_batch_threshold = 500,
+        .preemption = true,
         .starvation = 300 * USEC_PER_SEC,
         .queue_half_life = 3600 * USEC_PER_SEC,
     };

@@ -22,6 +22,7 @@ struct gang_config model_config(const struct model *m)
     c.starvation = op_get(&m->config, A_STARVE, 300000) * USEC_PER_MSEC;
     c.strict_order = op_has(&m->config, A_STRICT);
     c.plan_work = op_has(&m->config, A_SLOW) ? 1 : c.plan_work;
+    c.preemption = op_has(&m->config, A_EVICTS);
     c.evict_on_failed_commit = op_has(&m->config, A_EVICT);
     c.requeue_below_minimum = op_has(&m->config, A_REQUEUE);
     c.steering = (enum gang_steering)op_get(&m->config, A_STEER, GANG_STEER_AUTO);
@@ -533,15 +534,20 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
     if (p < 0)
         model_fail(m, "evict", "eviction of unknown pod %s", e->pod.uid);
     struct pod_truth *t = &m->pods[p];
-    if (!op_has(&m->config, A_EVICT))
-        model_fail(m, "evict", "eviction of p%d, but onFailedCommit is not evict", p);
+    if (!op_has(&m->config, A_EVICT) && !op_has(&m->config, A_EVICTS))
+        model_fail(m, "evict",
+                   "eviction of p%d, but onFailedCommit is not evict and preemption is off", p);
     if (!t->exists || t->serial != serial)
         return;
     if (op_has(&t->spec, A_BARE))
         model_fail(m, "evict", "eviction of p%d, which has no controller", p);
+    if (!op_has(&m->config, A_EVICT))
+        oracle_preempted(m, p);
+    t->preempted = t->serial;
     t->deleting = true;
+    t->gone_by = m->now + POD_GRACE;
     t->dirty = CHANGED;
-    if (pod_group(t) >= 0)
+    if (pod_group(t) >= 0 && op_has(&m->config, A_EVICT))
         group_excuse(m, pod_group(t));
 }
 

@@ -40,6 +40,9 @@ enum dirty { CLEAN, RENOMINATED, CHANGED };
 enum charged { NOT_CHARGED, CHARGED_BINDING, CHARGED_ASSIGNED };
 
 /* A pod. Nodes and groups are numbers; -1 means none. */
+/* terminationGracePeriodSeconds of all pods. */
+#define POD_GRACE (30 * USEC_PER_SEC)
+
 struct pod_truth {
     /* The API object */
     bool exists;
@@ -49,6 +52,8 @@ struct pod_truth {
     int node;       /* the node to which the pod is bound */
     enum gang_phase phase;
     bool deleting;
+    usec_t gone_by; /* with `deleting`: the end of its grace period */
+    int preempted;  /* the serial of the pod that muster evicted last to make room */
     enum dirty dirty;
     int lost;         /* the node of a Binding that may still succeed after an unclear result */
     usec_t lost_sent; /* the time of this Binding: the API server drops it after a while */

@@ -507,6 +507,7 @@ static void do_terminate(struct model *m, const struct op *op)
 {
     member_lost(m, op);
     m->pods[op->subject].deleting = true;
+    m->pods[op->subject].gone_by = m->now + POD_GRACE;
     changed(m, 'p', op->subject, op);
 }
 

@@ -166,6 +166,7 @@ enum attr_type {
     X(SLOW, "slow", T_FLAG, "config: a step plans one gang and wakes one pod")                     \
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
+    X(EVICTS, "preemption", T_FLAG, "config: preemption")                                          \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \
     X(TOGETHER, "together", T_NUMBER, "config: commitBatchThreshold (default 0)")                  \
     X(STEER, "steer", T_NUMBER, "config: steering (0: auto, 1: always, 2: never)")                 \

@@ -553,7 +553,8 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 {
     struct gangs_seen seen = see_gangs(m);
     check_kinds(m, &seen);
-    if (!seen.any_waits || !oracle_nodes_known(m) || gang_core_plans_deferred(m->core))
+    if (!seen.any_waits || !oracle_nodes_known(m) || gang_core_plans_deferred(m->core) ||
+        oracle_room_is_kept(m))
         return;
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++) {

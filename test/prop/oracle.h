@@ -111,6 +111,10 @@ void oracle_queue_status(struct model *m, const struct gang_queue_status *s);
 char *oracle_stale_status(struct model *m);
 /* When muster allows the pod to preempt others: its queue does not stop it. */
 void oracle_preempts(struct model *m, int p);
+/* muster evicts the pod to make room for a gang. */
+void oracle_preempted(struct model *m, int p);
+/* Whether muster keeps room for a gang while evicted pods leave it. */
+bool oracle_room_is_kept(const struct model *m);
 /* After a restart: the order of the lists changes nothing about queues. */
 void oracle_queues_alike(struct model *m, const struct gang_core *a, const struct gang_core *b);
 

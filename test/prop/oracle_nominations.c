@@ -232,6 +232,15 @@ static int keeper_priority(const struct model *m)
     return s.earmark_gang;
 }
 
+/* Whether muster may keep room for a gang that has at least the pod's priority. */
+static bool may_keep_room_from(const struct model *m, const struct pod_truth *t)
+{
+    for (int g = 0; g < GROUPS && oracle_room_is_kept(m); g++)
+        if (group_priority(m, g) >= priority(t))
+            return true;
+    return false;
+}
+
 void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_names)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -241,7 +250,8 @@ void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_
             return;
     if (t->dirty == CHANGED || !t->shown || t->node >= 0 || t->charged != NOT_CHARGED ||
         t->deleting || pod_group(t) >= 0 || !oracle_single(m, p) ||
-        keeper_priority(m) >= priority(t) || !oracle_queue_takes(m, p, /* calm= */ false))
+        keeper_priority(m) >= priority(t) || may_keep_room_from(m, t) ||
+        !oracle_queue_takes(m, p, /* calm= */ false))
         return;
     for (size_t i = 0; i < n_names; i++) {
         int n = node_number(names[i]);

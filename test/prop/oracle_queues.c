@@ -14,13 +14,14 @@
 /* Whether the watch has shown everything that decides which pods count where. */
 static bool all_known(const struct model *m)
 {
-    bool known = queues_known(m) && oracle_nodes_known(m);
+    bool known = queues_known(m) && oracle_nodes_known(m) && !oracle_room_is_kept(m);
     for (int g = 0; g < GROUPS; g++)
         known &= !m->groups[g].dirty;
     for (int k = 0; k < CLASSES; k++)
         known &= !m->classes[k].dirty;
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
+        known &= t->preempted != t->serial || !t->exists; /* its queue counts it no more */
         known &= t->dirty != CHANGED && !t->ghost && !t->learnt && (t->exists || !t->place);
     }
     return known;
@@ -417,6 +418,43 @@ void oracle_preempts(struct model *m, int p)
     pod_needs(t, need);
     if (q != IN_NONE && (queue_closes(m, q) || queue_room(m, &use, q, false, need, false)))
         model_fail(m, "preempt", "p%d may preempt others, but its queue %d stops it", p, q);
+}
+
+/* A victim has a controller and is preemptible, and some gang has a higher priority. */
+void oracle_preempted(struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    int g = pod_group(t), highest = INT32_MIN, own = op_get(&t->spec, A_PRIO, 0);
+    uint32_t family = g >= 0 ? family_of(m, g) : 0;
+    for (int h = 0; h < GROUPS; h++)
+        if (m->groups[h].dirty)
+            return;
+    for (int k = 0; k < CLASSES; k++)
+        if (m->classes[k].dirty)
+            return;
+    for (int i = 0; i < PODS; i++)
+        if (m->pods[i].dirty == CHANGED)
+            return; /* the core does not know the change yet */
+    if (g >= 0 && family_firm(m, family) == true)
+        model_fail(m, "evict", "eviction of p%d, whose gang is not preemptible", p);
+    if (t->node < 0)
+        model_fail(m, "evict", "eviction of p%d, which is on no node", p);
+    for (int h = 0; h < GROUPS; h++) {
+        int32_t priority = group_priority(m, h);
+        if (family >> h & 1)
+            own = priority < own ? priority : own;
+        else
+            highest = priority > highest ? priority : highest;
+    }
+    if (highest <= own)
+        model_fail(m, "evict", "eviction of p%d, but no gang has a higher priority", p);
+}
+
+bool oracle_room_is_kept(const struct model *m)
+{
+    struct gang_stats stats;
+    gang_core_stats(m->core, &stats);
+    return stats.preempted_room > 0;
 }
 
 /* ---- statuses ---- */

@@ -109,10 +109,12 @@ static void step(struct gang_core *core, usec_t now, struct gang_event *events, 
         gang_event_done(&events[i]);
 }
 
-/* A new core. If `turn` is not 0, it gets the objects in reverse order. The caller frees it. */
-static struct gang_core *rebuilt(struct model *m, int turn)
+/* A new core, which may evict pods if its configuration has preemption. If `turn` is not 0, it gets
+ * the objects in reverse order. The caller frees it. */
+static struct gang_core *rebuilt(struct model *m, int turn, bool preemption)
 {
     struct gang_config config = model_config(m);
+    config.preemption &= preemption;
     struct gang_core *core = gang_core_new(&config);
     struct lists l;
     list_all(m, &l);
@@ -278,12 +280,17 @@ void oracle_rebuild(struct model *m)
 {
     ask_why(m);
     struct picture old, forward, backward;
-    struct gang_core *a = rebuilt(m, 0), *b = rebuilt(m, 1);
+    struct gang_core *a = rebuilt(m, 0, /* preemption= */ true), *b = rebuilt(m, 1, true);
     m->totals->rebuilds++;
     look(a, &forward);
     look(b, &backward);
     same_decisions(m, &forward, &backward);
     oracle_queues_alike(m, a, b);
+    if (op_has(&m->config, A_EVICTS)) { /* when muster searches for victims depends on the past */
+        gang_core_free(a);
+        a = rebuilt(m, 0, /* preemption= */ false);
+        look(a, &forward);
+    }
     in_order(m, &forward);
     if (!in_flight(m)) {
         look(m->core, &old);

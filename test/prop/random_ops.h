@@ -45,6 +45,7 @@
     X(STRICT, 10)                                                                                  \
     X(STARVING, 15)                                                                                \
     X(EVICTS, 20)                                                                                  \
+    X(PREEMPTION, 25)                                                                              \
     X(TOGETHER, 20)                                                                                \
     X(REQUEUES, 20)                                                                                \
     X(QUIET, 40)                                                                                   \

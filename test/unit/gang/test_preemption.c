@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `muster explain` says about gangs of a lower priority: without which ones a gang would fit.
- */
+ * muster evicts nothing in these tests (preemption: false). */
 #include <stdio.h>
 
 #include "test/lib/cpu_cost.h"
@@ -16,6 +16,19 @@ static struct gang_pod_facts *running(const char *name, const char *gang, int gp
     f->priority = priority;
     f->controlled = true;
     return f;
+}
+
+static struct world *nodes(int n, int gpus)
+{
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    config.preemption = false;
+    struct world *w = world_new_with(config, true);
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("n%d", i);
+        world_node(w, name, gpus);
+    }
+    return w;
 }
 
 static void runs(struct world *w, const char *name, const char *gang, int gpus, const char *node)
@@ -58,7 +71,7 @@ static const char *victims(struct world *w)
 static void Q07_the_cheapest_gangs_are_found(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(3, 4);
+    struct world *w = nodes(3, 4);
     world_group(w, "two", 2);
     runs(w, "two-0", "two", 2, "n0");
     runs(w, "two-1", "two", 2, "n1");
@@ -80,7 +93,7 @@ static void Q07_the_cheapest_gangs_are_found(void **state)
 static void Q07_a_member_beyond_the_minimum_is_enough(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(2, 4);
+    struct world *w = nodes(2, 4);
     world_group(w, "elastic", 1);
     runs(w, "elastic-0", "elastic", 4, "n0");
     runs(w, "elastic-1", "elastic", 4, "n1");
@@ -94,7 +107,7 @@ static void Q07_a_member_beyond_the_minimum_is_enough(void **state)
 static void protected_gangs_and_pods_are_no_victims(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(1, 4);
+    struct world *w = nodes(1, 4);
     world_pod_set(w, running("equal", NULL, 4, "n0", 10));
     urgent(w, 1, 1);
     assert_string_equal(victims(w), "");
@@ -119,7 +132,7 @@ static void protected_gangs_and_pods_are_no_victims(void **state)
 static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(2, 4);
+    struct world *w = nodes(2, 4);
     runs(w, "stays", NULL, 4, "n1");
     runs(w, "leaves", NULL, 4, "n0");
     urgent(w, 1, 4);
@@ -136,7 +149,7 @@ static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 static void gangs_of_other_queues_are_no_victims(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(2, 4);
+    struct world *w = nodes(2, 4);
     world_queue(w, "a", NULL, GANG_NOT_STATED, 6);
     world_queue(w, "b", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
     struct gang_group_facts *f = world_group_facts("urgent", 1);
@@ -164,7 +177,7 @@ static void gangs_of_other_queues_are_no_victims(void **state)
 static void one_pod_is_enough(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(1, 10);
+    struct world *w = nodes(1, 10);
     for (int i = 0; i < 10; i++) {
         cleanup_free char *name = xasprintf("p%d", i);
         runs(w, name, NULL, 1, "n0");
@@ -178,7 +191,7 @@ static void one_pod_is_enough(void **state)
 static void free_nodes_count(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(3, 4);
+    struct world *w = nodes(3, 4);
     runs(w, "p0", NULL, 4, "n0");
     runs(w, "p1", NULL, 4, "n1");
     urgent(w, 2, 4);
@@ -190,7 +203,7 @@ static void free_nodes_count(void **state)
 static void T04_a_search_among_many_victims_is_short(void **state)
 {
     (void)state;
-    struct world *w = world_of_nodes(1000, 8);
+    struct world *w = nodes(1000, 8);
     w->unchecked = true;
     for (int i = 0; i < 8000; i++) {
         cleanup_free char *name = xasprintf("p%d", i), *node = xasprintf("n%d", i / 8);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/pod_eviction.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/effects.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/timers.h"
+
+/* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
+#define EVICT_LIMIT (300 * USEC_PER_SEC)
+/* How long a pod that was not evicted in this time is not tried again. */
+#define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
+
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+{
+    fx_pod(core, GANG_EVICT, pod, NULL);
+    pod->eviction.requested = true;
+    pod->eviction.for_room = for_room;
+    pod_recount(pod);
+    queue_count_pod(core, pod);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
+}
+
+void eviction_over(struct gang_core *core, struct pod *pod)
+{
+    pod->eviction.requested = pod->eviction.for_room = false;
+    pod->eviction.in_vain = core->now;
+    pod_recount(pod);
+    queue_count_pod(core, pod);
+    if (pod->gang)
+        gang_touch(core, pod->gang);
+}
+
+bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod)
+{
+    return pod->eviction.in_vain && core->now < pod->eviction.in_vain + IN_VAIN_LIMIT;
+}
+
+usec_t api_time(const struct gang_core *core)
+{
+    return core->newest + (core->now - core->newest_at);
+}
+
+bool pod_is_leaving(const struct gang_core *core, const struct pod *pod)
+{
+    const struct gang_pod_facts *f = pod->facts;
+    if (!pod->node || !f->deleting)
+        return pod->node && pod->eviction.requested;
+    return !f->gone_by || api_time(core) < f->gone_by + END_LIMIT;
+}

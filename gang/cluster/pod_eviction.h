@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pod_eviction.h - pods whose eviction muster has requested.
+ *
+ * A pod stays charged to its node until the watch shows that it is gone or finished. But it no
+ * longer counts as a member of its gang (pod_counts()).
+ */
+#ifndef MUSTER_GANG_CLUSTER_POD_EVICTION_H
+#define MUSTER_GANG_CLUSTER_POD_EVICTION_H
+
+#include "gang/cluster/lookup.h"
+
+/* A Terminating pod that has not ended this long after its grace period may never end. */
+#define END_LIMIT (30 * USEC_PER_SEC)
+
+/* Requests the eviction. for_room: another gang gets the pod's room and its share of the queue, so
+ * the queue does not count the pod any more. */
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
+/* The pod was not evicted in time, so it counts as before. */
+void eviction_over(struct gang_core *core, struct pod *pod);
+/* Whether muster has tried in vain to evict the pod a short while ago. */
+bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod);
+/* The API server's clock, as far as timestamps of pods show it. */
+usec_t api_time(const struct gang_core *core);
+/* Whether the pod uses a node and will leave it soon: it is Terminating, or is being evicted. */
+bool pod_is_leaving(const struct gang_core *core, const struct pod *pod);
+
+#endif

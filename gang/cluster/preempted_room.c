@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/preempted_room.h"
+
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/signatures.h"
+
+static void changed(struct gang_core *core, struct node *node)
+{
+    node_reclassify(core, node);
+    layout_new(core);
+}
+
+void preempted_room_add(struct gang_core *core, struct gang *gang, struct signature *signature,
+                        struct node *node)
+{
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    slot->gang = gang;
+    slot->node = node;
+    slot->signature = signature_ref(signature);
+    slot->made = core->now;
+    if (!gang->room_since)
+        gang->room_since = clock_next(core);
+    list_push(&gang->preempted_room, &slot->in_gang);
+    list_push(&node->preempted_room, &slot->in_node);
+    node->n_preempted_room++;
+    core->n_preempted_room++;
+    queue_count_slot(core, slot);
+    changed(core, node);
+}
+
+static void kept_slot_free(struct gang_core *core, struct slot *slot)
+{
+    queue_uncount_slot(core, slot);
+    list_remove(&slot->in_gang);
+    list_remove(&slot->in_node);
+    slot->node->n_preempted_room--;
+    core->n_preempted_room--;
+    changed(core, slot->node);
+    node_may_be_unused(core, slot->node);
+    signature_unref(core, slot->signature);
+    free(slot);
+}
+
+void preempted_room_lift(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->preempted_room, struct slot, in_gang)
+        kept_slot_free(core, slot);
+}
+
+void preempted_room_end(struct gang_core *core, struct gang *gang)
+{
+    gang->room_since = 0;
+    if (!has_preempted_room(gang))
+        return;
+    preempted_room_lift(core, gang);
+    room_grew(core); /* for gangs and pods that had to leave it free */
+}
+
+void preempted_room_leave(struct gang_core *core, struct node *node)
+{
+    list_for_each_safe (slot, &node->preempted_room, struct slot, in_node)
+        kept_slot_free(core, slot);
+}
+
+void preempted_room_reclassify(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
+        changed(core, slot->node);
+}
+
+/* Of two gangs of the same priority that both have preempted room, the later one respects the room
+ * of the other. So they do not wait for each other. */
+static bool is_kept(const struct slot *slot, const struct reach *reach)
+{
+    const struct gang *gang = slot->gang, *own = reach->own_gang;
+    if (!reach->respects_preempted || gang == own || gang->pod_priority < reach->priority)
+        return false;
+    return !own || gang->pod_priority > reach->priority || gang->room_since < own->room_since;
+}
+
+int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach)
+{
+    int64_t sum = 0;
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
+        if (is_kept(slot, reach) &&
+            __builtin_add_overflow(sum, signature_need(slot->signature, resource), &sum))
+            return INT64_MAX / 2;
+    return sum;
+}
+
+bool preempted_ports_conflict(const struct node *node, const struct signature *signature,
+                              const struct reach *reach)
+{
+    const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
+    list_for_each (slot, &node->preempted_room, struct slot, in_node) {
+        bool may = want && slot->signature->ports && is_kept(slot, reach);
+        const struct gang_pod_facts *have = may ? signature_sample(slot->signature) : NULL;
+        if (have && gang_pods_conflict(want, have))
+            return true;
+    }
+    return false;
+}
+
+const struct gang *preempted_room_owner(const struct node *node, const struct reach *reach)
+{
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
+        if (is_kept(slot, reach))
+            return slot->gang;
+    return NULL;
+}
+
+int preempted_room_check(const struct gang_core *core, struct err *err)
+{
+    size_t n = 0, on_nodes = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
+            n++;
+        if (has_preempted_room(gang) && (gang->n_slots || gang->halted))
+            return err_set(err, ERR_INTERNAL, "gang %s has a plan or is halted, but keeps room",
+                           gang->head->key);
+    }
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        size_t here = 0;
+        list_for_each (slot, &node->preempted_room, struct slot, in_node)
+            here++;
+        if (here != node->n_preempted_room)
+            return err_set(err, ERR_INTERNAL, "node %s: %zu slots of preempted room, not %zu",
+                           node->name, here, node->n_preempted_room);
+        on_nodes += here;
+    }
+    if (n != core->n_preempted_room || on_nodes != n)
+        return err_set(err, ERR_INTERNAL,
+                       "%zu slots of preempted room, %zu on nodes, counted as %zu", n, on_nodes,
+                       core->n_preempted_room);
+    return 0;
+}

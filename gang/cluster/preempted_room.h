@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * preempted_room.h - room that muster keeps for a gang while evicted pods leave it.
+ *
+ * When muster evicts pods to make room for a gang, the gang is not planned until they are gone.
+ * Until then, muster keeps the room of its future plan: a slot for each member, which has no pod
+ * and is not in the plan of the gang. Plans, filter and bind leave this room free for the gang,
+ * except for gangs and pods of a higher priority (struct reach). The gang's queue counts it.
+ *
+ * The evicted pods stay charged while they exist. So preempted room is a separate sum, and used +
+ * reserved + preempted room may exceed allocatable.
+ */
+#ifndef MUSTER_GANG_CLUSTER_PREEMPTED_ROOM_H
+#define MUSTER_GANG_CLUSTER_PREEMPTED_ROOM_H
+
+#include "gang/cluster/lookup.h"
+
+/* Keeps room for one member of the signature on the node. */
+void preempted_room_add(struct gang_core *core, struct gang *gang, struct signature *signature,
+                        struct node *node);
+/* Keeps no more room for the gang. */
+void preempted_room_end(struct gang_core *core, struct gang *gang);
+/* The same, but the gang is planned now or gets other room: the caller decides whether room grew
+ * for others, and calls preempted_room_end() unless it gets other room. */
+void preempted_room_lift(struct gang_core *core, struct gang *gang);
+/* Keeps no more room on the node. */
+void preempted_room_leave(struct gang_core *core, struct node *node);
+/* The gang's priority has changed, which decides who may use the room. */
+void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
+static inline bool has_preempted_room(const struct gang *gang)
+{
+    return !list_empty(&gang->preempted_room);
+}
+/* The room on the node that `reach` must leave free for gangs of reach->priority or more. */
+int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach);
+/* Whether the signature's host ports collide with those of members that get such room. */
+bool preempted_ports_conflict(const struct node *node, const struct signature *signature,
+                              const struct reach *reach);
+/* A gang whose room on the node `reach` must leave free; NULL: none. */
+const struct gang *preempted_room_owner(const struct node *node, const struct reach *reach);
+/* Checks the sums. Returns 0, or -1 with the first violation in err. */
+int preempted_room_check(const struct gang_core *core, struct err *err);
+
+#endif

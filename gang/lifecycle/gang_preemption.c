@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/gang_preemption.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/pod_eviction.h"
+#include "gang/cluster/preempted_room.h"
+#include "gang/cluster/timers.h"
+#include "gang/messages/preemption_text.h"
+#include "gang/plan/preemption.h"
+#include "gang/podgroup/gang_state.h"
+
+/* The work of one search, in scanned nodes: about 5 ms. Each search without a result doubles it, up
+ * to 1 << WORK_DOUBLED_MAX times as much. */
+#define SEARCH_WORK      25000
+#define WORK_DOUBLED_MAX 2
+/* The pause before the next search for the same gang, which doubles up to the maximum. */
+#define PAUSE_FIRST USEC_PER_SEC
+#define PAUSE_MAX   (60 * USEC_PER_SEC)
+/* Searches for all gangs together take at most a tenth of the time: 0.2 µs for each unit of work.
+ */
+#define PAUSE_PER_WORK 2
+/* How often muster checks whether the room is still enough. */
+#define CHECK_INTERVAL (5 * USEC_PER_SEC)
+
+/* ---- waiting for evicted pods ---- */
+
+bool gang_awaits_evicted(struct gang_core *core, struct gang *gang)
+{
+    if (!has_preempted_room(gang) || gang->marks.retry || !room_awaits_end(core, gang))
+        return false;
+    plan_not_due(core, gang, /* had_room= */ false);
+    timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_INTERVAL);
+    return true;
+}
+
+static bool keep(struct gang_core *core, struct gang *gang)
+{
+    if (!room_keep(core, gang))
+        return false;
+    timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_INTERVAL);
+    return true;
+}
+
+/* If only plans were in the way, the gang is planned in this step. */
+static bool keep_or_plan(struct gang_core *core, struct gang *gang)
+{
+    if (!keep(core, gang))
+        return false;
+    if (!room_awaits_end(core, gang)) {
+        gang_plan_again(gang);
+        gang_touch(core, gang);
+    }
+    return true;
+}
+
+/* The plan has failed, although muster had kept room there. Keeps the same room again if pods still
+ * have to leave it, or else other room. If no pod has to leave first, the plan would fail again. */
+static bool keep_on(struct gang_core *core, struct gang *gang, const struct places *had)
+{
+    room_restore(core, gang, had);
+    if (room_awaits_end(core, gang)) {
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_INTERVAL);
+        return true;
+    }
+    preempted_room_lift(core, gang);
+    if (keep(core, gang) && room_awaits_end(core, gang))
+        return true;
+    preempted_room_lift(core, gang);
+    return false;
+}
+
+void preemption_forget(struct gang_core *core, struct gang *gang)
+{
+    preempted_room_end(core, gang);
+    timer_stop(core, &gang->timers[TIMER_PREEMPTION]);
+    gang->preempting.tries = 0;
+}
+
+/* ---- eviction ---- */
+
+static int64_t evict_gang(struct gang_core *core, struct gang *gang)
+{
+    int64_t n = 0;
+    triggered(core, gang, TRIGGER_MEMBER_LOST);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->node && pod_counts(pod) && !pod_is_finished(pod)) {
+            eviction_request(core, pod, /* for_room= */ true);
+            n++;
+        }
+    plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
+    gang_scheduled_once(gang, false);
+    gang_touch(core, gang);
+    return n;
+}
+
+static int64_t evict_one(struct gang_core *core, struct pod *pod)
+{
+    if (pod->gang) {
+        triggered(core, pod->gang, TRIGGER_MEMBER_LOST);
+        gang_touch(core, pod->gang);
+    }
+    eviction_request(core, pod, /* for_room= */ true);
+    return 1;
+}
+
+static void evict(struct gang_core *core, struct gang *gang, const struct preemption *p)
+{
+    emit_preemption(core, gang, p);
+    core->stats.preemptions++;
+    core->stats.preempted_lost += (uint64_t)p->cost.lost;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct victim *v = &p->victims[i];
+        core->stats.preempted_gangs += v->pod == NULL;
+        core->stats.preempted_pods +=
+            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang));
+    }
+}
+
+/* ---- when a search begins ---- */
+
+/* Whether more room might help the gang. */
+static bool lacks_room(const struct gang *gang, const struct outcome *o)
+{
+    if (o->refusal || gang->n_slots || gang->expecting || gang->halted)
+        return false;
+    switch (o->code) {
+    case REASON_NO_MATCHING_NODE:
+    case REASON_VOLUME_NODE:
+    case REASON_REFUSED_BY_SCHEDULER:
+    case REASON_BEHIND:
+        return false;
+    default:
+        return gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
+               gang->state == GANG_RECOVERING;
+    }
+}
+
+static bool nothing_is_lower(const struct gang_core *core, const struct gang *gang)
+{
+    int32_t most = gang->priority > gang->own_priority ? gang->priority : gang->own_priority;
+    return most <= core->lowest_priority;
+}
+
+void preemption_notice(struct gang_core *core)
+{
+    if (!core->config.preemption || !lower_priority_came(core))
+        return;
+    list_for_each (gang, &core->open, struct gang, in_open)
+        if (gang->state == GANG_WAITING && !nothing_is_lower(core, gang)) {
+            gang_plan_again(gang);
+            gang_touch(core, gang);
+        }
+}
+
+static void search_later(struct gang_core *core, struct gang *gang, usec_t at)
+{
+    timer_set(core, &gang->timers[TIMER_PREEMPTION], at);
+}
+
+static void pause_searches(struct gang_core *core, struct gang *gang, int64_t work)
+{
+    usec_t pause = PAUSE_FIRST << (gang->preempting.tries < 6 ? gang->preempting.tries : 6);
+    gang->preempting.tries++;
+    gang->preempting.next = core->now + (pause < PAUSE_MAX ? pause : PAUSE_MAX);
+    core->preempting.next = core->now + work * PAUSE_PER_WORK;
+}
+
+/* Searches for victims, and evicts them. True: muster keeps room for the gang now. */
+static bool search(struct gang_core *core, struct gang *gang)
+{
+    int doubled =
+        gang->preempting.tries < WORK_DOUBLED_MAX ? gang->preempting.tries : WORK_DOUBLED_MAX;
+    int64_t all = (int64_t)SEARCH_WORK << doubled, left = all;
+    struct preemption p = preemption_search(core, gang, &left);
+    core->stats.searches++;
+    pause_searches(core, gang, all - left);
+    if (p.complete)
+        lowest_priority_is(core, p.lowest);
+    if (p.result == PREEMPTION_FOUND)
+        evict(core, gang, &p);
+    bool room = p.result == PREEMPTION_FOUND || (p.result == PREEMPTION_LEAVING && p.may_hit_some);
+    bool kept = room && keep_or_plan(core, gang);
+    preemption_done(&p);
+    return kept;
+}
+
+bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outcome *o,
+                   const struct places *had)
+{
+    if (!core->config.preemption || !lacks_room(gang, o) || !gang_may_preempt(gang))
+        return false;
+    if (had->n && keep_on(core, gang, had))
+        return true;
+    core->stats.preemptions_spoiled += had->n > 0;
+    if (nothing_is_lower(core, gang))
+        return false;
+    usec_t next = gang->preempting.next > core->preempting.next ? gang->preempting.next
+                                                                : core->preempting.next;
+    if (core->now >= next && search(core, gang))
+        return true;
+    search_later(core, gang, next > core->now ? next : gang->preempting.next);
+    return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gang_preemption.h - evicts gangs and pods of a lower priority to make room for a gang.
+ *
+ *   1. Planning the gang has failed. muster searches for the cheapest victims
+ *      (gang/plan/preemption.h), at most once in a while for each gang.
+ *   2. If there are some, muster requests their evictions, all in one step, and keeps the room of
+ *      the gang's future plan (gang/cluster/preempted_room.h). A gang that is evicted as a whole is
+ *      not Scheduled any more, so its replacements wait for each other.
+ *   3. The gang waits until no pod is left that has to leave its room. Then it is planned like any
+ *      other gang.
+ *
+ * If the room is not enough any more, because the facts have changed, the gang is planned again,
+ * gets other room, or a new search begins. After a restart of muster, Terminating pods count as
+ * evicted, so the room is kept again.
+ */
+#ifndef MUSTER_GANG_LIFECYCLE_GANG_PREEMPTION_H
+#define MUSTER_GANG_LIFECYCLE_GANG_PREEMPTION_H
+
+#include "gang/plan/keep_room.h"
+#include "gang/plan/plan_gang.h"
+
+/* If pods came that have a lower priority than all others, the waiting gangs that may evict them
+ * are planned again. Call it before a planning pass. */
+void preemption_notice(struct gang_core *core);
+/* Whether the gang is not planned now, because evicted pods have not left its room yet. After a
+ * change of the gang itself, and every few seconds, it is planned even then. */
+bool gang_awaits_evicted(struct gang_core *core, struct gang *gang);
+/* Planning the gang has failed. `had`: where muster has kept room for it until now. True: muster
+ * keeps room for it now, so it waits for evicted pods. */
+bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outcome *o,
+                   const struct places *had);
+/* The gang is placed, or waits for a change of its own facts. */
+void preemption_forget(struct gang_core *core, struct gang *gang);
+
+#endif

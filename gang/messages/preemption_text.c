@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/messages/preemption_text.h"
+
+#include <inttypes.h>
+
+#include "gang/cluster/lookup.h"
+#include "gang/messages/status_and_events.h"
+
+/* How many victims a message names at most. */
+#define VICTIMS_SHOWN 5
+
+char *reason_evicting(const struct gang *gang)
+{
+    return xasprintf("gang %s/%s: muster has evicted pods to make room for it; it starts when they "
+                     "have ended",
+                     gang->head->ref.ns, gang->head->ref.name);
+}
+
+static void put_victim(struct buf *b, const struct victim *v)
+{
+    if (v->pod)
+        buf_printf(b, "pod %s/%s", v->pod->facts->ns, v->pod->facts->name);
+    else
+        buf_printf(b, "gang %s/%s", v->gang->head->ref.ns, v->gang->head->ref.name);
+}
+
+/* Such as "gang ml/b, pod ml/x and 3 more". */
+static void put_victims(struct buf *b, const struct preemption *p)
+{
+    for (size_t i = 0; i < p->n && i < VICTIMS_SHOWN; i++) {
+        buf_puts(b, i ? ", " : "");
+        put_victim(b, &p->victims[i]);
+    }
+    if (p->n > VICTIMS_SHOWN)
+        buf_printf(b, " and %zu more", p->n - VICTIMS_SHOWN);
+}
+
+static void emit_victim(struct gang_core *core, const struct victim *v, const char *why)
+{
+    if (!v->pod) {
+        emit_event(core, v->gang, KUBE_EVENT_PREEMPTED, why);
+        list_for_each (pod, &v->gang->members, struct pod, in_gang)
+            if (pod->node && pod_counts(pod) && !pod_is_finished(pod))
+                warn_pod(core, pod, KUBE_EVENT_POD_PREEMPTED, why);
+        return;
+    }
+    warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
+}
+
+void emit_preemption(struct gang_core *core, const struct gang *gang,
+                     const struct preemption *preemption)
+{
+    for (size_t i = 0; i < preemption->n; i++) {
+        const struct victim *v = &preemption->victims[i];
+        bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
+        cleanup_free char *why =
+            xasprintf("evicted to make room for gang %s/%s, which has the priority %" PRId32
+                      " instead of %" PRId32,
+                      gang->head->ref.ns, gang->head->ref.name,
+                      inside ? gang->own_priority : gang->priority, v->priority);
+        emit_victim(core, v, why);
+    }
+    struct buf b = BUF_INIT;
+    buf_puts(&b, "muster evicts pods of a lower priority to make room for the gang: ");
+    put_victims(&b, preemption);
+    emit_event(core, gang, KUBE_EVENT_PREEMPTS, buf_str(&b));
+    buf_done(&b);
+}

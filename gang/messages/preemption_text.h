@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * preemption_text.h - the texts and events about gangs and pods that are evicted for a gang.
+ */
+#ifndef MUSTER_GANG_MESSAGES_PREEMPTION_TEXT_H
+#define MUSTER_GANG_MESSAGES_PREEMPTION_TEXT_H
+
+#include "gang/plan/preemption.h"
+
+/* Why the gang waits while evicted pods leave its room; the caller frees it. */
+char *reason_evicting(const struct gang *gang);
+/* Sends events for the victims, and one for the gang. Call it before the pods are evicted. */
+void emit_preemption(struct gang_core *core, const struct gang *gang,
+                     const struct preemption *preemption);
+
+#endif

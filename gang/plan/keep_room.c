@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/keep_room.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/pod_eviction.h"
+#include "gang/cluster/preempted_room.h"
+#include "gang/cluster/signatures.h"
+#include "gang/plan/min_resources_check.h"
+#include "gang/plan/placement.h"
+#include "gang/plan/victims.h"
+#include "gang/podgroup/earmark.h"
+#include "gang/podgroup/gang_order.h"
+#include "gang/podgroup/gang_state.h"
+
+/* ---- what is left when the pods are gone ---- */
+
+/* How much of the resource the gang's own preempted room on the node is. */
+static int64_t own_amount(const struct node *node, uint32_t resource, const struct gang *gang)
+{
+    int64_t sum = 0;
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
+        sum += slot->gang == gang ? signature_need(slot->signature, resource) : 0;
+    return sum;
+}
+
+/* Whether the gang's room on the node of the slot is not enough any more, even when the pods are
+ * gone that leave it. Room of gangs that come after it does not count. */
+static bool is_overbooked(const struct gang_core *core, const struct slot *slot)
+{
+    const struct node *node = slot->node;
+    const struct reach reach = gang_reach(core, slot->gang);
+    for (size_t i = 0; i < slot->signature->n_needs; i++) {
+        uint32_t r = slot->signature->needs[i].resource;
+        int64_t left = node_free(node, r) - preempted_amount(node, r, &reach) -
+                       own_amount(node, r, slot->gang);
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            if (pod_is_leaving(core, pod) && node_counts(node, r))
+                left += signature_need(pod->signature, r);
+        if (left < 0)
+            return true;
+    }
+    return false;
+}
+
+static bool any_leaves(const struct gang_core *core, const struct node *node)
+{
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (pod_is_leaving(core, pod))
+            return true;
+    return false;
+}
+
+/* Whether the node already has the room, so that the pods that still leave it do not matter. */
+static bool has_room_now(const struct gang_core *core, const struct slot *slot)
+{
+    const struct signature *signature = slot->signature;
+    const struct reach reach = gang_reach(core, slot->gang);
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = signature->needs[i].resource;
+        if (node_room(slot->node, r, &reach) < own_amount(slot->node, r, slot->gang))
+            return false;
+    }
+    bool between = signature->anti_affinity || signature->spread || slot->node->n_anti_affinity;
+    return !between && !ports_charged(slot->node, signature);
+}
+
+bool room_awaits_end(const struct gang_core *core, const struct gang *gang)
+{
+    bool any = false;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
+        const struct node *node = slot->node;
+        if (!node->facts || signature_refusal(slot->signature, node) || is_overbooked(core, slot))
+            return false;
+        any |= any_leaves(core, node) && !has_room_now(core, slot);
+    }
+    return any;
+}
+
+/* ---- keeping room ---- */
+
+/* The last gang in the order with a plan on the node that yields to the gang; NULL: none. */
+static struct gang *last_that_yields(struct gang_core *core, const struct node *node,
+                                     const struct gang *gang)
+{
+    struct gang *last = NULL;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (plan_yields(core, slot->gang, gang) && (!last || by_order(&slot->gang, &last) > 0))
+            last = slot->gang;
+    return last;
+}
+
+static void drop_plans_in_way(struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
+        while (is_overbooked(core, slot)) {
+            struct gang *last = last_that_yields(core, slot->node, gang);
+            if (!last)
+                break;
+            triggered(core, last, TRIGGER_ROOM_LESS);
+            plan_drop(core, last, REASON_SLOT_MOVED);
+            gang_plan_again(last);
+        }
+}
+
+/* The places that a plan would have. */
+static struct places find_places(struct gang_core *core, struct gang *gang)
+{
+    int64_t work = INT64_MAX / 2; /* as much as a plan takes */
+    struct shortage shortage;
+    struct trial t = trial_begin(core);
+    trial_without_leaving(&t, gang);
+    size_t before = t.n;
+    bool done = !min_resources_short(core, gang).group &&
+                place_in_trial(&t, gang, /* keep= */ true, &work, &shortage) == GANG_YES;
+    struct places places = {.n = done ? t.n - before : 0};
+    places.items = xcalloc(places.n + 1, sizeof *places.items);
+    for (size_t i = 0; i < places.n; i++) {
+        const struct slot *slot = trial_slot(&t, before + i);
+        places.items[i] = (struct place){signature_ref(slot->signature), slot->node};
+    }
+    trial_end(&t);
+    return places;
+}
+
+struct places room_lift(struct gang_core *core, struct gang *gang)
+{
+    struct places places = {.n = 0};
+    size_t cap = 0;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
+        GROW(places.items, cap, places.n + 1);
+        places.items[places.n++] = (struct place){signature_ref(slot->signature), slot->node};
+    }
+    preempted_room_lift(core, gang);
+    return places;
+}
+
+void room_restore(struct gang_core *core, struct gang *gang, const struct places *places)
+{
+    for (size_t i = 0; i < places->n; i++)
+        preempted_room_add(core, gang, places->items[i].signature, places->items[i].node);
+}
+
+void places_done(struct gang_core *core, struct places *places)
+{
+    for (size_t i = 0; i < places->n; i++)
+        signature_unref(core, places->items[i].signature);
+    free(places->items);
+}
+
+bool room_keep(struct gang_core *core, struct gang *gang)
+{
+    struct places places = find_places(core, gang);
+    room_restore(core, gang, &places);
+    drop_plans_in_way(core, gang);
+    bool any = places.n > 0;
+    places_done(core, &places);
+    return any;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep_room.h - keeps the room of a gang's future plan while evicted pods leave it
+ * (gang/cluster/preempted_room.h).
+ */
+#ifndef MUSTER_GANG_PLAN_KEEP_ROOM_H
+#define MUSTER_GANG_PLAN_KEEP_ROOM_H
+
+#include "gang/cluster/lookup.h"
+
+/* Where a gang keeps room. */
+struct places {
+    struct place {
+        struct signature *signature;
+        struct node *node;
+    } * items;
+    size_t n;
+};
+
+/* Keeps no room for the gang while it is planned. Returns where it was kept, for the same step;
+ * the caller frees it with places_done(). */
+struct places room_lift(struct gang_core *core, struct gang *gang);
+/* Keeps room for the gang there. */
+void room_restore(struct gang_core *core, struct gang *gang, const struct places *places);
+void places_done(struct gang_core *core, struct places *places);
+/* Keeps room for the gang, if it fits once all Terminating and evicted pods are gone and the plans
+ * that yield to it are dropped. Drops those that are in the way. The gang must have no slots and no
+ * preempted room. False: it does not fit. */
+bool room_keep(struct gang_core *core, struct gang *gang);
+/* Whether the gang has to wait for the end of pods in its preempted room. False also if the room is
+ * not enough any more, for example because a node is gone. */
+bool room_awaits_end(const struct gang_core *core, const struct gang *gang);
+
+#endif
