@@ -67,7 +67,8 @@ struct pod {
 
     /* lifecycle/early_rejection.c */
     bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
-    bool missed; /* it did not use its slot in the last attempt, so it comes last in plans */
+    uint16_t missed; /* attempts in a row in which it did not use its slot, so that it comes last in
+                        plans */
 
     /* cluster/ledger.c */
     enum charge charge;

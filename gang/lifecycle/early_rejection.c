@@ -61,7 +61,7 @@ void early_rejection_asked(struct gang_core *core, struct pod *pod)
 {
     note_turn(core, pod);
     queue_asked(core, pod);
-    pod->missed = false;
+    pod->missed = 0;
     early_rejection_end(core, pod);
 }
 
@@ -72,7 +72,8 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     struct gang *gang = pod->gang;
     triggered(core, gang, TRIGGER_REJECTED_EARLY);
     core->stats.rejected_early++;
-    pod->rejected_early = pod->missed = true;
+    pod->rejected_early = true;
+    pod->missed += !pod->missed;
     gang_recount(gang);
     queue_early_rejections_over(pod);
     slot_release(core, pod->slot, REASON_REJECTED_EARLY);
@@ -89,7 +90,7 @@ void early_rejection_missed(struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         if (slot->pod && !slot->pod->sent && !slot->pod->held)
-            slot->pod->missed = true;
+            slot->pod->missed += slot->pod->missed < UINT16_MAX;
 }
 
 void early_rejection_end(struct gang_core *core, struct pod *pod)

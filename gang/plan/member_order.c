@@ -18,7 +18,7 @@ int by_placement(const void *a, const void *b)
     if (!p->pinned != !q->pinned)
         return p->pinned ? -1 : 1;
     if (p->missed != q->missed)
-        return q->missed ? -1 : 1;
+        return p->missed < q->missed ? -1 : 1;
     if (x != y) {
         if (x->limited != y->limited)
             return x->limited ? -1 : 1;

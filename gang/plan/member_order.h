@@ -7,9 +7,9 @@
 
 /*
  * For qsort, over struct pod *. Pinned members come first, and members that missed the last attempt
- * come last. Members of other signatures are ordered by volumes that limit their nodes, then by the
- * largest need of devices, cpu and memory. Members of one signature are ordered by creation and
- * name. A strict total order.
+ * come last: the more attempts in a row, the later. Members of other signatures are ordered by
+ * volumes that limit their nodes, then by the largest need of devices, cpu and memory. Members of
+ * one signature are ordered by creation and name. A strict total order.
  */
 int by_placement(const void *a, const void *b);
 
