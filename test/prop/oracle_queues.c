@@ -315,10 +315,11 @@ void oracle_queues(struct model *m, int64_t slots)
         check_gangs(m, &seen);
         if (!m->expected_slots && queue_sum(m, on, &use)) {
             check_sums(m, &seen, &use);
-            for (int p = 0; p < PODS && !had_expected && !any_unlimited(m, &seen, on); p++)
+            bool unlimited = any_unlimited(m, &seen, on);
+            for (int p = 0; p < PODS && !had_expected && !unlimited; p++)
                 if (is_new(&m->pods[p], on[p]))
                     check_new(m, &seen, &use, on, p);
-            if (m->queues_edited)
+            if (m->queues_edited && !unlimited)
                 check_plans(m, &seen, &use);
         }
     }
