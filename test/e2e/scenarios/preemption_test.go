@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,4 +53,130 @@ func running(pods []testbed.PodRecord) (left []testbed.PodRecord) {
 		}
 	}
 	return left
+}
+
+// batch is a ReplicaSet of two pods, which use all GPUs and form one gang. A finalizer keeps a pod
+// Terminating until the test removes it.
+const batch = `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: ml, name: batch}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: batch}}
+  template:
+    metadata:
+      labels: {app: batch, pod-group.scheduling.sigs.k8s.io: batch}
+      finalizers: [example.com/slow]
+    spec:
+      containers:
+      - {name: main, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 4}}}
+`
+
+// runningBatch fills two nodes with the gang ml/batch.
+func runningBatch(t *testing.T) (*testbed.Cluster, *testbed.Muster, testbed.Which) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
+	c.Add(t, testbed.Sigs.PodGroup("ml", "batch", 2, nil))
+	c.Apply(t, []byte(batch))
+	gang := testbed.InGang(testbed.Sigs, "ml", "batch")
+	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
+	m.WaitState(t, "ml", "batch", "Scheduled")
+	return c, m, gang
+}
+
+func urgentGang(t *testing.T, c *testbed.Cluster, members int) testbed.Which {
+	t.Helper()
+	c.Add(t, testbed.Sigs.PodGroup("ml", "urgent", members, nil))
+	pods := testbed.Members(testbed.Sigs, "ml", "urgent", members, testbed.GPUs(4))
+	for _, pod := range pods {
+		pod.Spec.PriorityClassName = "urgent"
+	}
+	c.AddPods(t, pods...)
+	return testbed.InGang(testbed.Sigs, "ml", "urgent")
+}
+
+// waitTerminating waits until so many pods are Terminating, and returns their names.
+func waitTerminating(t *testing.T, c *testbed.Cluster, which testbed.Which, n int) (names []string) {
+	t.Helper()
+	testbed.Within(t, 30*time.Second, "pods are evicted", func() error {
+		names = nil
+		for _, pod := range c.Recorder.Pods(which) {
+			if pod.Erased.IsZero() && pod.Latest.DeletionTimestamp != nil {
+				names = append(names, pod.Name)
+			}
+		}
+		if len(names) != n {
+			return fmt.Errorf("%d pods are Terminating, want %d", len(names), n)
+		}
+		return nil
+	})
+	return names
+}
+
+func unfinalize(t *testing.T, c *testbed.Cluster, name string) {
+	t.Helper()
+	c.PatchPod(t, "ml", name, map[string]any{"metadata": map[string]any{"finalizers": nil}})
+}
+
+// Q03, S09: a gang of a higher priority evicts a whole gang through the Eviction API. The room is its
+// own from then on: when one of the two victims has ended, neither an ordinary pod nor a replacement
+// gets the free node. The evicted gang starts again as a whole.
+func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
+	beside(t)
+	c, m, gang := runningBatch(t)
+	urgent := urgentGang(t, c, 2)
+	victims := waitTerminating(t, c, gang, 2)
+	for _, pod := range c.Recorder.Pods(gang) {
+		evicted := false
+		for _, condition := range pod.Latest.Status.Conditions {
+			evicted = evicted || condition.Type == corev1.DisruptionTarget && condition.Reason == "EvictionByEvictionAPI"
+		}
+		if pod.Latest.DeletionTimestamp != nil && !evicted {
+			t.Errorf("pod %s was not evicted through the Eviction API: %+v", pod.Name, pod.Latest.Status.Conditions)
+		}
+	}
+	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "gang ml/urgent, which has the priority 1000 instead of 0")
+	c.WaitEvent(t, "Pod", "ml", victims[0], "Preempted", "gang ml/urgent")
+	if got := m.Gang(t, "ml", "urgent"); got.State != "Waiting" || got.Reason.Code != "WaitsForEvictedPods" {
+		t.Errorf("the gang does not wait for the evicted pods: %+v", got)
+	}
+	c.Recorder.WaitExist(t, gang, 4, 30*time.Second)
+	c.AddPods(t, testbed.Pod("ml", "single", testbed.GPUs(1)))
+	unfinalize(t, c, victims[0])
+	c.Recorder.NoneBound(t, testbed.Named("ml", "single"))
+	c.Recorder.NoneBound(t, urgent)
+	unfinalize(t, c, victims[1])
+	c.Recorder.WaitBound(t, urgent, 2, 30*time.Second)
+	m.WaitState(t, "ml", "urgent", "Scheduled")
+	c.Recorder.StillNone(t, testbed.Named("ml", "single"))
+	c.DeletePods(t, "ml", "single")
+	clearGang(t, c, urgent)
+	m.WaitState(t, "ml", "batch", "Scheduled")
+}
+
+// Q03: a PodDisruptionBudget forbids the eviction. muster tries again and evicts the gang when the
+// budget allows it.
+func TestQ03_ADisruptionBudgetDelaysTheEviction(t *testing.T) {
+	beside(t)
+	c, m, gang := runningBatch(t)
+	c.Apply(t, []byte(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: ml, name: batch},
+		spec: {minAvailable: 2, selector: {matchLabels: {app: batch}}}}`))
+	time.Sleep(2 * time.Second) // the controller fills in its status
+	urgent := urgentGang(t, c, 1)
+	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
+	time.Sleep(5 * time.Second)
+	waitTerminating(t, c, gang, 0)
+	c.Delete(t, "poddisruptionbudgets.v1.policy", "ml", "batch")
+	for _, name := range waitTerminating(t, c, gang, 2) {
+		unfinalize(t, c, name)
+	}
+	c.Recorder.WaitBound(t, urgent, 1, 60*time.Second)
+	m.WaitState(t, "ml", "urgent", "Scheduled")
 }
