@@ -500,6 +500,17 @@ static bool may_be_pinned(const struct model *m, uint32_t family)
     return false;
 }
 
+/* Whether a member may stay pinned for longer than a calm phase takes: pins end with the attempt.
+ */
+static bool may_stay_pinned(const struct model *m, uint32_t family)
+{
+    bool long_attempt = false;
+    for (int g = 0; g < GROUPS; g++)
+        long_attempt |= family >> g & 1 && m->groups[g].exists &&
+                        op_get(&m->groups[g].spec, A_TIMEOUT, 0) * USEC_PER_MSEC >= SECONDS(600);
+    return long_attempt && may_be_pinned(m, family);
+}
+
 struct back oracle_back(const struct model *m, int g)
 {
     struct gang_ref ref = facts_ref(g);
@@ -861,7 +872,7 @@ char *oracle_calm(struct model *m)
             continue;
         uint32_t family = family_of(m, g);
         if (oracle_ask(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
-            !back.respects_earmark && !in_vain(m, &seen, g) &&
+            !back.respects_earmark && !in_vain(m, &seen, g) && !may_stay_pinned(m, family) &&
             oracle_queue_allows(m, g, &ask, /* calm= */ true))
             return xasprintf("gang g%d is %s, but %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);

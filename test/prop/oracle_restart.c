@@ -174,9 +174,18 @@ static bool has_claims(const struct model *m, int g)
     return false;
 }
 
+/* Whether some member counts as rejected early, which a new core does not know. */
+static bool any_rejected_early(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && m->pods[p].rejected_early)
+            return true;
+    return false;
+}
+
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
-    bool quiet = true;
+    bool quiet = !any_rejected_early(m);
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
                 old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
