@@ -54,7 +54,7 @@ static void add_amount(struct table *t, const char *resource, int64_t amount)
 
 /* ---- what is wrong ---- */
 
-/* What would make room if it ended: muster does not evict it. */
+/* What would make room if it ended. With `preemption: true`, muster evicts it soon. */
 #define VICTIMS_SHOWN 5
 static void put_victims(const json_t *gang, struct buf *out)
 {
@@ -71,7 +71,7 @@ static void put_victims(const json_t *gang, struct buf *out)
     if (n > VICTIMS_SHOWN)
         buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
     if (n)
-        buf_puts(out, ", of a lower priority\n");
+        buf_puts(out, ", which may be evicted\n");
 }
 
 static void put_head(const json_t *gang, struct buf *out)

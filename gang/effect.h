@@ -145,11 +145,10 @@ const char *gang_reason_name(enum gang_reason_code code);
       "muster undoes a failed commit (`onFailedCommit: evict`)")                                   \
     X(SCHEDULED, "PodGroupScheduled", false, "PodGroup", "the gang is Scheduled")                  \
     X(PREEMPTS, "Preempting", false, "PodGroup",                                                   \
-      "muster evicts gangs or pods of a lower priority to make room for the gang")                 \
+      "muster evicts gangs or pods to make room for the gang")                                     \
     X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
-      "muster evicts the gang to make room for a gang of a higher priority")                       \
-    X(POD_PREEMPTED, "Preempted", true, "Pod",                                                     \
-      "muster evicts the pod to make room for a gang of a higher priority")                        \
+      "muster evicts the gang to make room for another gang")                                      \
+    X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod to make room for a gang")    \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
       "the member since that change, so the message on the member is outdated")                    \

@@ -75,9 +75,12 @@ void preempted_room_reclassify(struct gang_core *core, struct gang *gang)
 static bool is_kept(const struct slot *slot, const struct reach *reach)
 {
     const struct gang *gang = slot->gang, *own = reach->own_gang;
-    if (!reach->respects_preempted || gang == own || gang->pod_priority < reach->priority)
+    bool other = reach->queue && reach->queue->facts && gang->queue != reach->queue;
+    if (!reach->respects_preempted || gang == own ||
+        (!other && gang->pod_priority < reach->priority))
         return false;
-    return !own || gang->pod_priority > reach->priority || gang->room_since < own->room_since;
+    bool higher = !other && gang->pod_priority > reach->priority;
+    return !own || higher || gang->room_since < own->room_since;
 }
 
 int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach)

@@ -4,8 +4,9 @@
  *
  * When muster evicts pods to make room for a gang, the gang is not planned until they are gone.
  * Until then, muster keeps the room of its future plan: a slot for each member, which has no pod
- * and is not in the plan of the gang. Plans, filter and bind leave this room free for the gang,
- * except for gangs and pods of a higher priority (struct reach). The gang's queue counts it.
+ * and is not in the plan of the gang. Plans, filter and bind leave this room free for the gang.
+ * Only gangs and pods of a higher priority in the same queue, or in no queue, may use it (struct
+ * reach). The gang's queue counts it.
  *
  * The evicted pods stay charged while they exist. So preempted room is a separate sum, and used +
  * reserved + preempted room may exceed allocatable.

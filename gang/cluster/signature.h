@@ -46,6 +46,8 @@ struct reach {
     bool respects_nominated;     /* not nominated room of pods of `priority` or more */
     bool respects_preempted;     /* not preempted room of gangs of `priority` or more */
     const struct gang *own_gang; /* its preempted room may be used; NULL: it has none */
+    const struct queue *queue;   /* preempted room of other queues is respected whatever priority
+                                    their gangs have; NULL: no queue */
     enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs
                                with a lower priority than `priority`, or all */
     int32_t priority;

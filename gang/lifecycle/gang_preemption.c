@@ -10,6 +10,7 @@
 #include "gang/cluster/timers.h"
 #include "gang/messages/preemption_text.h"
 #include "gang/plan/preemption.h"
+#include "gang/plan/queue_check.h"
 #include "gang/podgroup/gang_state.h"
 
 /* The work of one search, in scanned nodes: about 5 ms. Each search without a result doubles it, up
@@ -144,6 +145,13 @@ static bool nothing_is_lower(const struct gang_core *core, const struct gang *ga
     return most <= core->lowest_priority;
 }
 
+/* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
+static bool may_reclaim(struct gang_core *core, const struct gang *gang)
+{
+    struct reclaimed what;
+    return core->queues.root && gang->queue && gang_entitled(core, gang, &what);
+}
+
 void preemption_notice(struct gang_core *core)
 {
     if (!core->config.preemption || !lower_priority_came(core))
@@ -195,7 +203,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
-    if (nothing_is_lower(core, gang))
+    if (nothing_is_lower(core, gang) && !may_reclaim(core, gang))
         return false;
     usec_t next = gang->preempting.next > core->preempting.next ? gang->preempting.next
                                                                 : core->preempting.next;

@@ -109,9 +109,11 @@ static void announce_failure(struct gang_core *core, struct gang *gang, const st
     plan_failure_emitted(core, gang, o);
 }
 
-/* muster keeps room for the gang while evicted pods leave it. */
+/* muster keeps room for the gang. If no pod has to leave it, the gang is planned in this step. */
 static void announce_eviction(struct gang_core *core, struct gang *gang)
 {
+    if (!room_awaits_end(core, gang))
+        return;
     gates_note(core, gang, REASON_EVICTING);
     explain(core, gang, REASON_EVICTING, reason_evicting(gang), NULL);
 }

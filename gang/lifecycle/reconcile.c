@@ -454,6 +454,8 @@ static void update_queue(struct gang_core *core, struct gang *gang)
 {
     queue_assign(core, gang, gang->own_priority);
     bool changed = gang_was_requeued(gang);
+    if (changed)
+        preempted_room_reclassify(core, gang);
     if (!changed || gang->state != GANG_PLANNED || !plan_exceeds_queue(core, gang))
         return;
     triggered(core, gang, TRIGGER_ROOM_LESS);

@@ -47,21 +47,34 @@ static void emit_victim(struct gang_core *core, const struct victim *v, const ch
     warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
 }
 
+static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
+{
+    bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
+    return xasprintf("evicted to make room for gang %s/%s, which has the priority %" PRId32
+                     " instead of %" PRId32,
+                     gang->head->ref.ns, gang->head->ref.name,
+                     inside ? gang->own_priority : gang->priority, v->priority);
+}
+
+static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
+{
+    return xasprintf("evicted to make room for gang %s/%s: queue %s deserves the room, and queue "
+                     "%s uses more than it deserves",
+                     gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name,
+                     v->take.branch->ref.name);
+}
+
 void emit_preemption(struct gang_core *core, const struct gang *gang,
                      const struct preemption *preemption)
 {
     for (size_t i = 0; i < preemption->n; i++) {
         const struct victim *v = &preemption->victims[i];
-        bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
         cleanup_free char *why =
-            xasprintf("evicted to make room for gang %s/%s, which has the priority %" PRId32
-                      " instead of %" PRId32,
-                      gang->head->ref.ns, gang->head->ref.name,
-                      inside ? gang->own_priority : gang->priority, v->priority);
+            v->take.branch ? reclaimed_for_gang(gang, v) : preempted_for_gang(gang, v);
         emit_victim(core, v, why);
     }
     struct buf b = BUF_INIT;
-    buf_puts(&b, "muster evicts pods of a lower priority to make room for the gang: ");
+    buf_puts(&b, "muster evicts pods to make room for the gang: ");
     put_victims(&b, preemption);
     emit_event(core, gang, KUBE_EVENT_PREEMPTS, buf_str(&b));
     buf_done(&b);

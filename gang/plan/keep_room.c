@@ -81,21 +81,21 @@ bool room_awaits_end(const struct gang_core *core, const struct gang *gang)
 /* ---- keeping room ---- */
 
 /* The last gang in the order with a plan on the node that yields to the gang; NULL: none. */
-static struct gang *last_that_yields(struct gang_core *core, const struct node *node,
-                                     const struct gang *gang)
+static struct gang *last_that_yields(const struct taker *taker, const struct node *node)
 {
     struct gang *last = NULL;
     list_for_each (slot, &node->slots, struct slot, in_node)
-        if (plan_yields(core, slot->gang, gang) && (!last || by_order(&slot->gang, &last) > 0))
+        if (plan_yields(taker, slot->gang) && (!last || by_order(&slot->gang, &last) > 0))
             last = slot->gang;
     return last;
 }
 
 static void drop_plans_in_way(struct gang_core *core, const struct gang *gang)
 {
+    const struct taker taker = taker_of(core, gang);
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
         while (is_overbooked(core, slot)) {
-            struct gang *last = last_that_yields(core, slot->node, gang);
+            struct gang *last = last_that_yields(&taker, slot->node);
             if (!last)
                 break;
             triggered(core, last, TRIGGER_ROOM_LESS);

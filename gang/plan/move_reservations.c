@@ -6,6 +6,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/volume_claims.h"
@@ -110,7 +111,9 @@ static struct slot *first_to_leave(struct gang_core *core, struct node *node, co
 
 bool node_displace_for(struct gang_core *core, struct node *node, const struct pod *pod)
 {
-    const struct reach now = {.respects_preempted = true, .priority = pod->facts->priority};
+    const struct reach now = {.respects_preempted = true,
+                              .priority = pod->facts->priority,
+                              .queue = queue_of_pod(core, pod)};
     struct reach all = now;
     all.displace = DISPLACE_ALL;
     while (!node_takes(node, pod->signature, 0, &now)) {

@@ -69,7 +69,7 @@ static void reset(struct search *s)
 static bool choose(struct search *s, size_t i)
 {
     struct trial_mark before = trial_mark(&s->trial);
-    s->chosen[i] = victim_remove(&s->trial, &s->all.items[i]);
+    s->chosen[i] = victim_remove(&s->trial, &s->all, i);
     spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
     if (!s->chosen[i])
         trial_back(&s->trial, before);
@@ -181,7 +181,7 @@ static void list_usages(struct search *s)
     size_t cap = 0;
     for (size_t i = 0; i<s->n && * s->work_left> 0; i++) {
         struct trial_mark before = trial_mark(&s->trial);
-        victim_remove(&s->trial, &s->all.items[i]);
+        victim_remove(&s->trial, &s->all, i);
         for (size_t k = before.n; k < s->trial.n; k++) {
             GROW(s->usages, cap, s->n_usages + 1);
             s->usages[s->n_usages++] = (struct usage){trial_left_node(&s->trial, k), i, 1};
@@ -293,7 +293,8 @@ static void find_pick(struct search *s, struct spot *spot)
     for (size_t k = 0; k < spot->n && spot->gains <= 0; k++) {
         const struct victim *v = &s->all.items[spot->usages[k].victim];
         struct trial_mark mark = trial_mark(&s->trial);
-        if (s->chosen[spot->usages[k].victim] || !victim_remove(&s->trial, v)) {
+        if (s->chosen[spot->usages[k].victim] ||
+            !victim_remove(&s->trial, &s->all, spot->usages[k].victim)) {
             trial_back(&s->trial, mark);
             continue;
         }
@@ -387,7 +388,7 @@ static int64_t frees_in_queue(struct search *s, size_t i, const struct queue_sho
 {
     struct trial_mark before = trial_mark(&s->trial);
     int64_t used = amount_of(&limit->queue->used, limit->resource);
-    bool can = victim_remove(&s->trial, &s->all.items[i]);
+    bool can = victim_remove(&s->trial, &s->all, i);
     int64_t freed = can ? used - amount_of(&limit->queue->used, limit->resource) : 0;
     spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
     trial_back(&s->trial, before);

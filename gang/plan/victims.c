@@ -5,6 +5,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
+#include "gang/plan/queue_check.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queues.h"
 
@@ -40,14 +41,51 @@ static bool is_lower(const struct gang *gang, const struct gang *than)
                                       : gang->priority < than->priority;
 }
 
-/* Whether `gang` may take room from members of `victim`. */
-static bool may_hit(const struct gang *victim, const struct gang *gang)
+struct taker taker_of(struct gang_core *core, const struct gang *gang)
 {
-    return victim != gang && victim->queue == gang->queue && !victim->over &&
-           is_lower(victim, gang) && !gang_is_firm(victim);
+    struct taker taker = {.core = core, .gang = gang};
+    gang_count(core, gang);
+    if (core->queues.root && gang->queue && gang->queue != core->queues.none)
+        taker.entitled = gang_entitled(core, gang, &taker.what);
+    return taker;
+}
+
+/* Whether the gang may take room from a gang or pod of the queue. */
+static struct take may_take(const struct taker *taker, const struct queue *theirs, bool lower)
+{
+    const struct gang *gang = taker->gang;
+    const struct queue *mine = gang->queue ? gang->queue : taker->core->queues.none;
+    theirs = theirs ? theirs : taker->core->queues.none;
+    if (mine == theirs)
+        return (struct take){.may = lower};
+    const struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
+    if (!branch || !queue_uses_lent(taker->core, branch, &taker->what))
+        return (struct take){.may = false};
+    return (struct take){.may = true, .queue = theirs, .branch = branch};
+}
+
+/* From members of `victim`. */
+static struct take may_hit(const struct taker *taker, const struct gang *victim)
+{
+    if (victim == taker->gang || victim->over || gang_is_firm(victim))
+        return (struct take){.may = false};
+    return may_take(taker, victim->queue, is_lower(victim, taker->gang));
+}
+
+static bool has_run(const struct taker *taker, const struct queue *queue, struct take take,
+                    usec_t since)
+{
+    usec_t least = take.branch ? queue_min_runtime(take.branch, /* reclaim= */ true)
+                               : queue_min_runtime(queue, false);
+    return !least || api_time(taker->core) - since >= least;
 }
 
 /* ---- what is lost ---- */
+
+static usec_t start_of(const struct pod *pod)
+{
+    return pod->facts->bound_at ? pod->facts->bound_at : pod->facts->created;
+}
 
 static int64_t devices_of(const struct gang_core *core, const struct signature *signature)
 {
@@ -61,7 +99,7 @@ static int64_t devices_of(const struct gang_core *core, const struct signature *
 
 static int64_t seconds_of(const struct gang_core *core, const struct pod *pod)
 {
-    usec_t since = pod->facts->bound_at ? pod->facts->bound_at : pod->facts->created;
+    usec_t since = start_of(pod);
     return api_time(core) > since ? (api_time(core) - since) / USEC_PER_SEC : 0;
 }
 
@@ -82,28 +120,29 @@ static void add_loss(const struct gang_core *core, struct victim *v, const struc
 /* ---- the list ---- */
 
 static struct victim *add(struct victims *victims, struct gang *gang, struct pod *pod,
-                          int32_t priority)
+                          int32_t priority, struct take take)
 {
     GROW(victims->items, victims->cap, victims->n + 1);
     struct victim *v = &victims->items[victims->n++];
-    *v = (struct victim){.gang = gang, .pod = pod, .priority = priority};
+    *v = (struct victim){.gang = gang, .pod = pod, .priority = priority, .take = take};
     return v;
 }
 
 static void add_whole(struct gang_core *core, struct victims *victims, struct gang *gang,
-                      int32_t priority)
+                      int32_t priority, struct take take)
 {
-    bool any = false;
+    usec_t since = USEC_NEVER;
     if (gang->root->t.succeeded)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (runs(pod) && !may_evict(core, pod))
             return;
-        any |= runs(pod);
+        if (runs(pod) && start_of(pod) < since)
+            since = start_of(pod);
     }
-    if (!any)
+    if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since))
         return;
-    struct victim *v = add(victims, gang, NULL, priority);
+    struct victim *v = add(victims, gang, NULL, priority, take);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (runs(pod))
             add_loss(core, v, pod);
@@ -119,13 +158,13 @@ static bool is_surplus(const struct gang *gang, const struct pod *pod)
 }
 
 static void add_surplus(struct gang_core *core, struct victims *victims, struct gang *gang,
-                        int32_t priority)
+                        int32_t priority, struct take take)
 {
     if (gang->root->t.bound <= gang_needed(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (runs(pod) && may_evict(core, pod) && is_surplus(gang, pod))
-            add_loss(core, add(victims, gang, pod, priority), pod);
+            add_loss(core, add(victims, gang, pod, priority, take), pod);
 }
 
 static bool uses_room(const struct gang *gang)
@@ -153,14 +192,15 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
         victim->priority < victim->own_priority ? victim->priority : victim->own_priority;
     if (uses_room(victim) && least < victims->lowest)
         victims->lowest = least;
-    if (!may_hit(victim, gang) || gang_count(core, victim)->binding)
+    struct take take = may_hit(&victims->taker, victim);
+    if (!take.may || gang_count(core, victim)->binding)
         return;
     victims->leaving |= victim->n_slots > 0 || has_leaving(core, victim);
     if (!victim->root->t.bound)
         return;
     int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;
-    add_whole(core, victims, victim, priority);
-    add_surplus(core, victims, victim, priority);
+    add_whole(core, victims, victim, priority, take);
+    add_surplus(core, victims, victim, priority, take);
 }
 
 static void add_ordinary(struct gang_core *core, struct victims *victims, struct pod *pod,
@@ -171,12 +211,12 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     if (pod->facts->priority < victims->lowest)
         victims->lowest = pod->facts->priority;
     struct queue *queue = core->queues.root ? queue_of_pod(core, pod) : NULL;
-    if (queue != gang->queue || pod->facts->priority >= gang->priority || pod_is_firm(pod, queue))
+    struct take take = may_take(&victims->taker, queue, pod->facts->priority < gang->priority);
+    if (!take.may || pod_is_firm(pod, queue))
         return;
     victims->leaving |= pod_is_leaving(core, pod);
-    if (!runs(pod) || !may_evict(core, pod))
-        return;
-    add_loss(core, add(victims, NULL, pod, pod->facts->priority), pod);
+    if (runs(pod) && may_evict(core, pod) && has_run(&victims->taker, queue, take, start_of(pod)))
+        add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod);
 }
 
 static int compare(int64_t a, int64_t b)
@@ -216,7 +256,7 @@ bool gang_may_preempt(const struct gang *gang)
 
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
 {
-    struct victims victims = {.lowest = INT32_MAX};
+    struct victims victims = {.lowest = INT32_MAX, .taker = taker_of(core, gang)};
     if (!gang_may_preempt(gang))
         return victims;
     list_for_each (victim, &core->gangs, struct gang, in_core) {
@@ -246,10 +286,10 @@ void victims_done(struct victims *victims)
 
 /* ---- in a trial ---- */
 
-bool plan_yields(struct gang_core *core, struct gang *other, const struct gang *gang)
+bool plan_yields(const struct taker *taker, struct gang *other)
 {
     const struct reach reach = {.displace = DISPLACE_ALL};
-    if (!other->n_slots || !may_hit(other, gang) || gang_count(core, other)->bound)
+    if (!other->n_slots || !may_hit(taker, other).may || gang_count(taker->core, other)->bound)
         return false;
     list_for_each (slot, &other->slots, struct slot, in_gang)
         if (!slot_yields(slot, &reach))
@@ -259,8 +299,9 @@ bool plan_yields(struct gang_core *core, struct gang *other, const struct gang *
 
 static void without_plans(struct trial *t, const struct gang *gang)
 {
+    const struct taker taker = taker_of(t->core, gang);
     list_for_each (other, &t->core->gangs, struct gang, in_core)
-        if (plan_yields(t->core, other, gang))
+        if (plan_yields(&taker, other))
             list_for_each_safe (slot, &other->slots, struct slot, in_gang)
                 trial_without_slot(t, slot);
 }
@@ -289,7 +330,7 @@ static bool remove_gang(struct trial *t, struct gang *gang)
     return any;
 }
 
-bool victim_remove(struct trial *t, const struct victim *victim)
+static bool remove_one(struct trial *t, const struct victim *victim)
 {
     if (!victim->pod)
         return remove_gang(t, victim->gang);
@@ -297,6 +338,16 @@ bool victim_remove(struct trial *t, const struct victim *victim)
         return false;
     trial_without_pod(t, victim->pod);
     return !victim->gang || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
+}
+
+bool victim_remove(struct trial *t, const struct victims *victims, size_t i)
+{
+    const struct victim *v = &victims->items[i];
+    const struct reclaimed *what = &victims->taker.what;
+    if (!v->take.branch)
+        return remove_one(t, v);
+    return queue_uses_lent(t->core, v->take.branch, what) && remove_one(t, v) &&
+           queues_keep_deserved(t->core, v->take.queue, v->take.branch, what);
 }
 
 /* ---- the cost of a set ---- */

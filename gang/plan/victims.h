@@ -5,21 +5,41 @@
  * A victim is a whole gang, one member of a gang that the gang does not need, or an ordinary pod.
  * So a gang either ends completely or keeps its minimums.
  *
- * A gang may take room from victims of a lower priority in its own queue, unless one of its own
- * members has the preemptionPolicy Never. These are protected: gangs and pods that are not
- * preemptible, pods without a controller, because nothing would create them again, pods of a
- * DaemonSet, static pods, pods that muster could not evict a short while ago, and gangs whose
- * commit is not over. A gang with a protected member is never evicted as a whole. Neither is a gang
- * with members that have succeeded: these do not run again, so it could not start as a whole.
+ * A gang may take room from victims of a lower priority in its own queue. It may also take back
+ * room that its queue deserves and has lent to other queues (gang/queue/reclaim.h), whatever
+ * priority they have. If one of its own members has the preemptionPolicy Never, it takes none.
+ * These are protected: gangs and pods that are not preemptible, pods without a controller, because
+ * nothing would create them again, pods of a DaemonSet, static pods, pods that muster could not
+ * evict a short while ago, and gangs whose commit is not over. A gang with a protected member is
+ * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
+ * again, so it could not start as a whole.
  */
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
 
 #include "gang/cluster/trial.h"
+#include "gang/queue/reclaim.h"
+
+/* A gang that takes room. */
+struct taker {
+    struct gang_core *core;
+    const struct gang *gang;
+    const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
+    struct reclaimed what;        /* the resources that it may take back */
+};
+struct taker taker_of(struct gang_core *core, const struct gang *gang);
+
+/* Whether it may take room from a gang or pod, and how: from its own queue by priority, or from the
+ * queue `queue` what `branch` has been lent. */
+struct take {
+    bool may;
+    const struct queue *queue, *branch; /* NULL: by priority */
+};
 
 struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
     struct pod *pod;   /* NULL: the whole gang */
+    struct take take;
     int32_t priority;
     int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
     int64_t ran;  /* the sum of these seconds. Both stop at INT64_MAX */
@@ -30,13 +50,14 @@ struct victims {
     size_t n, cap;
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
+    struct taker taker;
 };
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
-/* Whether `gang` may take the slots of the other gang's plan: it has a lower priority in the same
- * queue, and none of its members is at bind or bound. */
-bool plan_yields(struct gang_core *core, struct gang *other, const struct gang *gang);
+/* Whether it may take the slots of the other gang's plan: it may take room from the gang, and none
+ * of the gang's members is at bind or bound. */
+bool plan_yields(const struct taker *taker, struct gang *other);
 /* Lists what may be evicted for the gang. Deducts its work from *work_left, in scanned nodes. If
  * nothing is left of it, the list is incomplete and not sorted. The victims borrow gangs and pods
  * from the core. The caller frees the list with victims_done(). */
@@ -45,10 +66,10 @@ void victims_done(struct victims *victims);
 /* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
  * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
-/* Removes the victim in the trial. False: this would leave its gang below a minimum, or nothing of
- * the victim is left to remove. The trial may then have a part of the removal, so the caller takes
- * a mark before the call and goes back to it. */
-bool victim_remove(struct trial *t, const struct victim *victim);
+/* Removes victim i in the trial. False: this would leave its gang below a minimum or a queue below
+ * what it deserves, or nothing of the victim is left to remove. The trial may then have a part of
+ * the removal, so the caller takes a mark before the call and goes back to it. */
+bool victim_remove(struct trial *t, const struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {

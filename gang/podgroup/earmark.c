@@ -5,6 +5,7 @@
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/preempted_room.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/podgroup/gang_order.h"
 
@@ -79,6 +80,7 @@ struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
                           .respects_nominated = true,
                           .respects_preempted = true,
                           .own_gang = gang->room_since ? gang : NULL,
+                          .queue = gang->queue,
                           .priority = gang->pod_priority};
 }
 
@@ -88,6 +90,7 @@ struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
     return (struct reach){.respects_earmark = pod_respects_earmark(core, pod),
                           .respects_preempted = true,
                           .own_gang = own ? pod->gang : NULL,
+                          .queue = queue_of_pod(core, pod),
                           .priority = pod->facts->priority,
                           .self = pod};
 }
@@ -96,5 +99,5 @@ bool reach_equal(const struct gang_core *core, const struct reach *a, const stru
 {
     return a->respects_earmark == b->respects_earmark &&
            (a->priority == b->priority || (!core->n_nominated_room && !core->n_preempted_room)) &&
-           a->own_gang == b->own_gang;
+           (a->queue == b->queue || !core->n_preempted_room) && a->own_gang == b->own_gang;
 }

@@ -824,6 +824,9 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
         if (m->pods[p].exists && keeps_place_in_silence(m, p))
             return true;
         int g = pod_group(&m->pods[p]);
+        if (g >= 0 && m->pods[p].place && op_has(spec, A_BARRED) &&
+            op_get(&m->groups[g].spec, A_TIMEOUT, 0) * USEC_PER_MSEC >= SECONDS(600))
+            return true; /* it keeps its slot until the attempt ends */
         if (g < 0 || g == but || !plannable(&m->pods[p]))
             continue;
         bool placed = false;

@@ -421,7 +421,7 @@ void oracle_preempts(struct model *m, int p)
         model_fail(m, "preempt", "p%d may preempt others, but its queue %d stops it", p, q);
 }
 
-/* A victim has a controller and is preemptible, and some gang has a higher priority. */
+/* A victim has a controller and is preemptible. Without queues, some gang has a higher priority. */
 void oracle_preempted(struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -447,7 +447,7 @@ void oracle_preempted(struct model *m, int p)
         else
             highest = priority > highest ? priority : highest;
     }
-    if (highest <= own)
+    if (highest <= own && !queues_exist(m)) /* with queues, it may be taken back */
         model_fail(m, "evict", "eviction of p%d, but no gang has a higher priority", p);
 }
 

@@ -185,7 +185,7 @@ static bool any_rejected_early(const struct model *m)
 
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
-    bool quiet = !any_rejected_early(m);
+    bool quiet = !any_rejected_early(m) && !gang_core_plans_deferred(m->core);
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
                 old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&

@@ -22,7 +22,7 @@ import (
 func TestEveryExampleIsUsedByATest(t *testing.T) {
 	root := testbed.Root(t)
 	tried := read(t, filepath.Join(root, "test/sim/CMakeLists.txt"))
-	for _, pattern := range []string{"README.md", "docs/documents/*.md", "docs/queues.md", "test/e2e/scenarios/*_test.go"} {
+	for _, pattern := range []string{"README.md", "docs/documents/*.md", "docs/queues.md", "docs/preemption.md", "test/e2e/scenarios/*_test.go"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -180,3 +180,9 @@ func TestQ03_ADisruptionBudgetDelaysTheEviction(t *testing.T) {
 	c.Recorder.WaitBound(t, urgent, 1, 60*time.Second)
 	m.WaitState(t, "ml", "urgent", "Scheduled")
 }
+
+// The section "An urgent gang on a full cluster" of docs/preemption.md shows what is seen.
+func TestPreemptionWalk_UrgentGang(t *testing.T) {
+	beside(t)
+	walkDevCluster(t, "../../../docs/preemption.md")
+}

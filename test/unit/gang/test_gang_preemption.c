@@ -17,7 +17,9 @@ static struct gang_pod_facts *running(const char *name, const char *gang, int gp
 
 static void runs(struct world *w, const char *name, const char *gang, int gpus, const char *node)
 {
-    world_pod_set(w, running(name, gang, gpus, node));
+    struct gang_pod_facts *f = running(name, gang, gpus, node);
+    f->created = f->bound_at = w->now;
+    world_pod_set(w, f);
 }
 
 static void ends(struct world *w, const char *name, const char *gang, int gpus, const char *node)
@@ -68,8 +70,9 @@ static void evicted_gangs_make_room(void **state)
     assert_true(world_event(w, "PodGroup/low Preempted: evicted to make room for gang "
                                "default/urgent, which has the priority 10 instead of 0"));
     assert_true(world_event(w, "Pod/low-0 Preempted: "));
-    assert_true(world_event(w, "PodGroup/urgent Preempting: muster evicts pods of a lower priority "
-                               "to make room for the gang: gang default/low"));
+    assert_true(world_event(w,
+                            "PodGroup/urgent Preempting: muster evicts pods to make room for the "
+                            "gang: gang default/low"));
     ends(w, "low-0", "low", 4, "n0");
     ends(w, "low-1", "low", 4, "n1");
     world_pod_gone(w, "low-0");
@@ -210,8 +213,7 @@ static void a_pod_that_never_ends_is_not_waited_for(void **state)
     assert_true(world_evicted(w, "stuck"));
     f = running("stuck", NULL, 4, "n0");
     f->deleting = true;
-    f->created = 100 * USEC_PER_SEC; /* the API server's clock */
-    f->gone_by = 130 * USEC_PER_SEC;
+    f->gone_by = w->now + SECONDS(30);
     world_pod_set(w, f);
     world_wait(w, SECONDS(50));
     assert_false(world_evicted(w, "other"));
@@ -292,6 +294,163 @@ static void the_queue_counts_the_kept_room(void **state)
     world_free(w);
 }
 
+/* ---- reclaim ---- */
+
+static struct gang_queue_facts *deserving(const char *name, int64_t deserved)
+{
+    struct gang_queue_facts *f = world_queue_facts(name, NULL);
+    struct gang_quota *quota = gang_quota_add(f, GPU);
+    quota->deserved = deserved;
+    quota->cap = GANG_UNLIMITED;
+    return f;
+}
+
+static void group_in(struct world *w, const char *name, const char *queue, int min)
+{
+    struct gang_group_facts *g = world_group_facts(name, min);
+    g->queue = xstrdup(queue);
+    world_group_set(w, g);
+}
+
+/* A running gang in the queue, with one member on each of `n` nodes from n<first> on. */
+static void runs_in(struct world *w, const char *name, const char *queue, int first, int n)
+{
+    group_in(w, name, queue, n);
+    for (int i = first; i < first + n; i++) {
+        cleanup_free char *pod = xasprintf("%s-%d", name, i), *node = xasprintf("n%d", i);
+        runs(w, pod, name, 4, node);
+    }
+}
+
+static void arrives_in(struct world *w, const char *name, const char *queue, int members)
+{
+    group_in(w, name, queue, members);
+    world_members(w, name, 0, members, 4);
+}
+
+/* Queues a and b deserve 8 of 16 GPUs each. b uses 12. */
+static struct world *lent(void)
+{
+    struct world *w = world_of_nodes(4, 4);
+    world_queue(w, "a", NULL, 8, GANG_UNLIMITED);
+    world_queue(w, "b", NULL, 8, GANG_UNLIMITED);
+    runs_in(w, "own", "a", 0, 1);
+    runs_in(w, "keeps", "b", 1, 2);
+    runs_in(w, "borrows", "b", 3, 1);
+    return w;
+}
+
+/* Lent quota comes back within one decision and the grace of the victims. */
+static void Q10_lent_room_comes_back(void **state)
+{
+    (void)state;
+    struct world *w = lent();
+    arrives_in(w, "returns", "a", 1);
+    assert_true(world_evicted(w, "borrows-3"));
+    assert_false(world_evicted(w, "keeps-1") || world_evicted(w, "keeps-2"));
+    assert_true(world_event(w, "PodGroup/borrows Preempted: evicted to make room for gang "
+                               "default/returns: queue a deserves the room, and queue b uses more "
+                               "than it deserves"));
+    world_pod_gone(w, "borrows-3");
+    assert_string_equal(world_state(w, "returns"), "Planned");
+    world_free(w);
+}
+
+/* A queue takes back no more than it deserves, and leaves the other what that one deserves. */
+static void Q08_no_queue_falls_below_what_it_deserves(void **state)
+{
+    (void)state;
+    struct world *w = lent();
+    arrives_in(w, "large", "a", 2); /* a would use 12 of 8 */
+    world_wait(w, SECONDS(200));
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+    w = world_of_nodes(4, 4);
+    world_queue(w, "a", NULL, 8, GANG_UNLIMITED);
+    world_queue(w, "b", NULL, 8, GANG_UNLIMITED);
+    runs_in(w, "own", "a", 0, 1);
+    runs_in(w, "whole", "b", 1, 3); /* without it, b would use 0 of 8 */
+    arrives_in(w, "returns", "a", 1);
+    world_wait(w, SECONDS(200));
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
+/* The queue that has lost room does not take it back: the other uses only what it deserves. */
+static void Q08_nobody_takes_in_turn(void **state)
+{
+    (void)state;
+    struct world *w = lent();
+    arrives_in(w, "returns", "a", 1);
+    world_pod_gone(w, "borrows-3");
+    world_try_members(w, "returns", 0, 1);
+    world_all_bound(w);
+    runs(w, "returns-0", "returns", 4, "n3");
+    assert_string_equal(world_state(w, "returns"), "Scheduled");
+    size_t evicted = w->n_evictions;
+    world_pod(w, "borrows-4", "borrows", 4);
+    world_wait(w, SECONDS(300));
+    assert_int_equal(w->n_evictions, evicted);
+    world_free(w);
+}
+
+/* While the victim leaves, not even a higher priority of the other queue gets the room. */
+static void a_queue_does_not_take_its_room_again(void **state)
+{
+    (void)state;
+    struct world *w = lent();
+    group_in(w, "ahead", "b", 1);
+    arrives_in(w, "returns", "a", 2);
+    assert_int_equal(w->n_evictions, 0); /* 12 of 8 */
+    world_pod_gone(w, "returns-1");
+    group_in(w, "returns", "a", 1);
+    world_wait(w, SECONDS(100));
+    assert_true(world_evicted(w, "borrows-3"));
+    struct gang_pod_facts *f = world_pod_facts("ahead-0", "ahead", 4);
+    f->priority = 100;
+    world_pod_set(w, f);
+    world_pod_gone(w, "borrows-3");
+    assert_string_equal(world_state(w, "returns"), "Planned");
+    world_free(w);
+}
+
+static void protected_queues_lend_for_good(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world *w = lent();
+        struct gang_queue_facts *q = deserving("b", 8);
+        q->reclaimable = i != 0;
+        q->reclaim_min_runtime = i == 1 ? SECONDS(3600) : i == 2 ? SECONDS(60) : GANG_NOT_STATED;
+        world_queue_set(w, q);
+        arrives_in(w, "returns", "a", 1);
+        assert_false(world_evicted(w, "borrows-3"));
+        world_wait(w, SECONDS(200));
+        assert_true(world_evicted(w, "borrows-3") == (i == 2));
+        world_free(w);
+    }
+}
+
+/* Preemption in one queue waits for preemptMinRuntime. */
+static void a_gang_runs_for_its_minimum(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    struct gang_queue_facts *q = deserving("a", GANG_NOT_STATED);
+    q->preempt_min_runtime = SECONDS(60);
+    world_queue_set(w, q);
+    runs_in(w, "low", "a", 0, 1);
+    group_in(w, "urgent", "a", 1);
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
+    f->priority = 10;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(50));
+    assert_false(world_evicted(w, "low-0"));
+    world_wait(w, SECONDS(70));
+    assert_true(world_evicted(w, "low-0"));
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +466,12 @@ int main(void)
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
         cmocka_unit_test(room_of_a_gang_that_is_gone_is_free),
         cmocka_unit_test(the_queue_counts_the_kept_room),
+        cmocka_unit_test(Q10_lent_room_comes_back),
+        cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),
+        cmocka_unit_test(Q08_nobody_takes_in_turn),
+        cmocka_unit_test(a_queue_does_not_take_its_room_again),
+        cmocka_unit_test(protected_queues_lend_for_good),
+        cmocka_unit_test(a_gang_runs_for_its_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

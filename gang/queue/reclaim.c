@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/queue/reclaim.h"
+
+#include "gang/cluster/queue_usage.h"
+#include "gang/cluster/resources.h"
+#include "gang/queue/queue_tree.h"
+
+static void add(struct reclaimed *what, uint32_t resource)
+{
+    if (what->n < ARRAY_SIZE(what->resources))
+        what->resources[what->n++] = resource;
+}
+
+struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs)
+{
+    struct reclaimed devices = {.n = 0}, others = {.n = 0};
+    for (size_t i = 0; i < needs.n; i++) {
+        uint32_t r = needs.items[i].resource;
+        if (resource_is(core, r, RESOURCE_DEVICE))
+            add(&devices, r);
+        else if (r != RES_PODS)
+            add(&others, r);
+    }
+    return devices.n ? devices : others;
+}
+
+static bool states_deserved(const struct queue *queue, uint32_t resource)
+{
+    const struct quota *quota = queue_quota(queue, resource);
+    return quota && quota->deserved != GANG_NOT_STATED;
+}
+
+/* The resource under which the queue counts it: all kinds of GPUs together, if it states only
+ * those. */
+static uint32_t counted_as(const struct gang_core *core, const struct queue *queue, uint32_t r)
+{
+    uint32_t alias = queue_alias(core, r);
+    return !states_deserved(queue, r) && alias != RES_UNKNOWN && states_deserved(queue, alias)
+               ? alias
+               : r;
+}
+
+/* How much of the resource the queue deserves; 0: it states nothing. */
+static int64_t deserved_of(const struct queue *queue, uint32_t resource)
+{
+    return states_deserved(queue, resource) ? queue_quota(queue, resource)->deserved : 0;
+}
+
+/* ---- the side that takes ---- */
+
+static bool deserves(const struct gang_core *core, const struct queue *queue,
+                     struct need_list needs, const struct reclaimed *what)
+{
+    for (size_t i = 0; i < what->n; i++) {
+        uint32_t r = counted_as(core, queue, what->resources[i]);
+        int64_t need, deserved = deserved_of(queue, r);
+        if (deserved == GANG_UNLIMITED || !needs_list(core, needs, r, &need))
+            continue;
+        if (need > deserved - amount_of(&queue->used, r))
+            return false;
+    }
+    return what->n > 0;
+}
+
+const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,
+                                   struct need_list needs)
+{
+    const struct queue *top = NULL;
+    struct reclaimed what = reclaimed_for(core, needs);
+    for (; queue && queue->parent && deserves(core, queue, needs, &what); queue = queue->parent)
+        top = queue;
+    return top;
+}
+
+/* ---- the side that gives ---- */
+
+static bool is_reclaimable(const struct queue *queue, const struct queue *up_to)
+{
+    for (; queue; queue = queue->parent) {
+        if (!queue->facts || !queue->facts->reclaimable)
+            return false;
+        if (queue == up_to)
+            return true;
+    }
+    return false;
+}
+
+const struct queue *queue_that_lends(const struct queue *mine, const struct queue *theirs,
+                                     const struct queue *entitled)
+{
+    struct queue *a = (struct queue *)(uintptr_t)mine, *b = (struct queue *)(uintptr_t)theirs;
+    if (!entitled || !queue_branches(&a, &b) || a->level < entitled->level)
+        return NULL;
+    return is_reclaimable(theirs, b) ? b : NULL;
+}
+
+bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
+                     const struct reclaimed *what)
+{
+    for (size_t i = 0; i < what->n; i++) {
+        uint32_t r = counted_as(core, branch, what->resources[i]);
+        if (amount_of(&branch->used, r) > deserved_of(branch, r))
+            return true;
+    }
+    return false;
+}
+
+bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
+                          const struct queue *branch, const struct reclaimed *what)
+{
+    for (; queue; queue = queue->parent) {
+        for (size_t i = 0; i < what->n; i++) {
+            uint32_t r = counted_as(core, queue, what->resources[i]);
+            if (amount_of(&queue->used, r) < deserved_of(queue, r))
+                return false;
+        }
+        if (queue == branch)
+            break;
+    }
+    return true;
+}
+
+usec_t queue_min_runtime(const struct queue *queue, bool reclaim)
+{
+    for (; queue; queue = queue->parent) {
+        if (!queue->facts)
+            continue;
+        usec_t is = reclaim ? queue->facts->reclaim_min_runtime : queue->facts->preempt_min_runtime;
+        if (is != GANG_NOT_STATED)
+            return is;
+    }
+    return 0;
+}

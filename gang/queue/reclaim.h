@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reclaim.h - whether a queue may take back room that it deserves and has lent to others.
+ *
+ * A gang may take room from another queue if its own queue, and each queue above it up to the two
+ * children of the lowest common ancestor, deserves what the gang needs. The other side must use
+ * more than it deserves at its child of the ancestor. No queue on that side may fall below what it
+ * deserves. So the two can never take from each other in turn: afterwards, the first uses at most
+ * what it deserves.
+ *
+ * Only devices count for a gang that needs devices, and cpu and memory for other gangs.
+ *
+ * Sources: KAI pkg/scheduler/plugins/proportion/reclaimable (GuaranteeDeservedQuota), Volcano
+ * pkg/scheduler/plugins/capacity (reclaimable, deserved).
+ */
+#ifndef MUSTER_GANG_QUEUE_RECLAIM_H
+#define MUSTER_GANG_QUEUE_RECLAIM_H
+
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue.h"
+
+/* The resources that count, by number. */
+struct reclaimed {
+    uint32_t resources[8];
+    size_t n;
+};
+struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs);
+
+/* The highest queue up to which all queues from this one on deserve the needs, next to what they
+ * use; NULL: not even the queue itself does. */
+const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,
+                                   struct need_list needs);
+/* The child of the lowest common ancestor on the side of `theirs`, if a queue that is entitled up
+ * to `entitled` may take room there; NULL: it may not. */
+const struct queue *queue_that_lends(const struct queue *mine, const struct queue *theirs,
+                                     const struct queue *entitled);
+/* Whether `branch` uses more than it deserves of a resource that counts. */
+bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
+                     const struct reclaimed *what);
+/* Whether all queues from `queue` up to `branch` use at least what they deserve of the resources
+ * that count. For a trial, after a victim is removed. */
+bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
+                          const struct queue *branch, const struct reclaimed *what);
+/* How long a gang of the queue runs at least before it may be taken: what the first queue states
+ * from this one upwards. `reclaim`: by another queue. */
+usec_t queue_min_runtime(const struct queue *queue, bool reclaim);
+
+#endif
