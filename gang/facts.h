@@ -251,6 +251,8 @@ struct gang_group_facts {
     enum gang_preemptible preemptible; /* by priority: what its members state counts */
     enum gang_match match;
     usec_t schedule_timeout; /* of an attempt; 0: the core's default */
+    usec_t preemption_delay; /* after its creation or its own eviction, it evicts nobody for this
+                                time */
     usec_t created;
 };
 

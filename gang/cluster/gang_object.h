@@ -167,8 +167,9 @@ struct gang {
 
     /* lifecycle/gang_preemption.c */
     struct gang_preempting {
-        usec_t next; /* no search for victims begins before */
-        int tries;   /* number of searches in this wait */
+        usec_t next;    /* no search for victims begins before */
+        int tries;      /* number of searches in this wait */
+        usec_t evicted; /* when it was last evicted as a whole; 0: never */
     } preempting;
 
     /* messages/reason_text.c */

@@ -93,6 +93,7 @@ static int64_t evict_gang(struct gang_core *core, struct gang *gang)
         }
     plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
     gang_scheduled_once(gang, false);
+    gang->preempting.evicted = core->now;
     gang_touch(core, gang);
     return n;
 }
@@ -163,6 +164,22 @@ void preemption_notice(struct gang_core *core)
         }
 }
 
+/* When the delay of the gang ends; in the past: it has none, or it is over. */
+static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang)
+{
+    usec_t end = 0;
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        usec_t delay = group->facts ? group->facts->preemption_delay : 0;
+        if (!delay)
+            continue;
+        usec_t since = core->now - (api_time(core) - group->facts->created);
+        since = gang->preempting.evicted > since ? gang->preempting.evicted : since;
+        usec_t at = delay < USEC_NEVER / 2 ? since + delay : USEC_NEVER / 2;
+        end = at > end ? at : end;
+    }
+    return end;
+}
+
 static void search_later(struct gang_core *core, struct gang *gang, usec_t at)
 {
     timer_set(core, &gang->timers[TIMER_PREEMPTION], at);
@@ -207,6 +224,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         return false;
     usec_t next = gang->preempting.next > core->preempting.next ? gang->preempting.next
                                                                 : core->preempting.next;
+    next = end_of_delay(core, gang) > next ? end_of_delay(core, gang) : next;
     if (core->now >= next && search(core, gang))
         return true;
     search_later(core, gang, next > core->now ? next : gang->preempting.next);

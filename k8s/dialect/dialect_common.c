@@ -57,6 +57,18 @@ int dialect_spec(const json_t *group, const json_t **ret, struct err *err)
     return field_object(group, "spec", ret, err);
 }
 
+int dialect_spec_duration(const json_t *spec, const char *key, usec_t *ret, struct err *err)
+{
+    const char *text = NULL;
+    char q[FIELD_QUOTED];
+    if (field_string(spec, key, &text, err) < 0)
+        return err_at(err, "spec");
+    if (!text || dialect_duration(text, ret) == 0)
+        return 0;
+    return err_set(err, ERR_INVALID, "spec.%s is %s, must be a duration with a unit, such as 5m",
+                   key, field_quote(text, q));
+}
+
 int dialect_count(const json_t *object, const char *key, int64_t *ret, struct err *err)
 {
     return field_int(object, key, 0, INT32_MAX, ret, err);

@@ -36,6 +36,8 @@ int dialect_duration(const char *text, usec_t *ret);
 
 /* The object's spec; NULL if it has none. */
 int dialect_spec(const json_t *group, const json_t **ret, struct err *err);
+/* A duration in the spec; absent leaves *ret. */
+int dialect_spec_duration(const json_t *spec, const char *key, usec_t *ret, struct err *err);
 /* A count from 0 to 2147483647. */
 int dialect_count(const json_t *object, const char *key, int64_t *ret, struct err *err);
 /* spec.minMember as written; 0 if absent. */

@@ -188,7 +188,8 @@ static int kai_decode(const json_t *group, struct gang_group_facts *facts, struc
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
         return err_at(err, "spec");
     if (dialect_queue(group, queue_kai.links, facts, err) < 0 ||
-        kai_preemptibility(spec, facts, err) < 0)
+        kai_preemptibility(spec, facts, err) < 0 ||
+        dialect_spec_duration(spec, "preemptionDelay", &facts->preemption_delay, err) < 0)
         return -1;
     /* In KAI, a minimum of 0 (or none) means that each pod is scheduled by itself: a gang of one.
      * If there are subgroups, their minimums count. */
@@ -344,7 +345,8 @@ static const struct dialect_field kai_fields[] = {
     {"spec.subGroups[].topologyConstraint", 0, ""},
     {"spec.markUnschedulable", 0, ""},
     {"spec.schedulingBackoff", 0, ""},
-    {"spec.preemptionDelay", 0, ""},
+    {"spec.preemptionDelay", DIALECT_READS,
+     "after its creation, and after its own eviction, the gang evicts no others for this time"},
     {"spec.stalenessGracePeriod", 0, ""},
     {"spec.parallelism", 0, ""},
     {"spec.completions", 0, ""},

@@ -88,19 +88,6 @@ static int read_resource(const json_t *all, const struct kai_resource *r,
     return 0;
 }
 
-/* Absent leaves *ret. */
-static int read_runtime(const json_t *spec, const char *key, usec_t *ret, struct err *err)
-{
-    const char *text = NULL;
-    char q[FIELD_QUOTED];
-    if (field_string(spec, key, &text, err) < 0)
-        return err_at(err, "spec");
-    if (!text || dialect_duration(text, ret) == 0)
-        return 0;
-    return err_set(err, ERR_INVALID, "spec.%s is %s, must be a duration with a unit, such as 5m",
-                   key, field_quote(text, q));
-}
-
 static int kai_decode(const json_t *object, struct gang_queue_facts *facts, struct err *err)
 {
     const json_t *spec, *all = NULL;
@@ -120,9 +107,9 @@ static int kai_decode(const json_t *object, struct gang_queue_facts *facts, stru
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++)
         if (read_resource(all, &resources[i], facts, err) < 0)
             return err_at(err, "spec.resources");
-    if (read_runtime(spec, "preemptMinRuntime", &facts->preempt_min_runtime, err) < 0)
+    if (dialect_spec_duration(spec, "preemptMinRuntime", &facts->preempt_min_runtime, err) < 0)
         return -1;
-    return read_runtime(spec, "reclaimMinRuntime", &facts->reclaim_min_runtime, err);
+    return dialect_spec_duration(spec, "reclaimMinRuntime", &facts->reclaim_min_runtime, err);
 }
 
 /* ---- the status ---- */

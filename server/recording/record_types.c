@@ -237,6 +237,7 @@ static const struct record_field group_fields[] = {
     ENUM(gang_group_facts, preemptible, preemptibles),
     ENUM(gang_group_facts, match, matches),
     I64(gang_group_facts, schedule_timeout),
+    I64(gang_group_facts, preemption_delay),
     I64(gang_group_facts, created),
 };
 const struct record_type record_group = {TYPE(gang_group_facts, group_fields)};

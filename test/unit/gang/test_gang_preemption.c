@@ -294,6 +294,26 @@ static void the_queue_counts_the_kept_room(void **state)
     world_free(w);
 }
 
+/* KAI's preemptionDelay: an autoscaler has this time to add nodes. */
+static void a_gang_with_a_delay_evicts_later(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    runs(w, "low", NULL, 4, "n0");
+    struct gang_group_facts *g = world_group_facts("urgent", 1);
+    g->created = w->now;
+    g->preemption_delay = SECONDS(60);
+    world_group_set(w, g);
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
+    f->priority = 10;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(55));
+    assert_false(world_evicted(w, "low"));
+    world_wait(w, SECONDS(10));
+    assert_true(world_evicted(w, "low"));
+    world_free(w);
+}
+
 /* ---- reclaim ---- */
 
 static struct gang_queue_facts *deserving(const char *name, int64_t deserved)
@@ -466,6 +486,7 @@ int main(void)
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
         cmocka_unit_test(room_of_a_gang_that_is_gone_is_free),
         cmocka_unit_test(the_queue_counts_the_kept_room),
+        cmocka_unit_test(a_gang_with_a_delay_evicts_later),
         cmocka_unit_test(Q10_lent_room_comes_back),
         cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),
         cmocka_unit_test(Q08_nobody_takes_in_turn),

@@ -372,6 +372,8 @@ static void an_invalid_podgroup_is_kept_with_its_error(void **state)
         {KAI, "{minMember: 1, parentPodGroup: other/p}",
          "spec.parentPodGroup is \"other/p\"; write only the name, because the parent must be in "
          "the same namespace"},
+        {KAI, "{minMember: 1, preemptionDelay: '30'}",
+         "spec.preemptionDelay is \"30\", must be a duration with a unit, such as 5m"},
         {KAI, "{minMember: 1, scheduleTimeoutSeconds: 5m}",
          "spec.scheduleTimeoutSeconds is a string, must be a whole number"},
         {XK8S, "{minMember: 1, scheduleTimeoutSeconds: 2147483648}",
