@@ -312,7 +312,9 @@ struct gang_core {
 
     /* lifecycle/gang_preemption.c */
     struct core_preempting {
-        usec_t next; /* no search for victims begins before */
+        usec_t next;   /* no search for victims begins before */
+        uint64_t step; /* the last step in which may_reclaim() was asked, */
+        int asked;     /* and how often */
     } preempting;
 
     /* lifecycle/early_rejection.c */

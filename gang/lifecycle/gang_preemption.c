@@ -23,6 +23,8 @@
 /* Searches for all gangs together take at most a tenth of the time: 0.2 µs for each unit of work.
  */
 #define PAUSE_PER_WORK 2
+/* How many gangs of a step are asked whether their queue may take room back. */
+#define ASKED_PER_STEP 64
 /* How often muster checks whether the room is still enough. */
 #define CHECK_INTERVAL (5 * USEC_PER_SEC)
 
@@ -146,11 +148,21 @@ static bool nothing_is_lower(const struct gang_core *core, const struct gang *ga
     return most <= core->lowest_priority;
 }
 
+/* Whether this step has asked may_reclaim() often enough. */
+static bool asked_enough(struct gang_core *core)
+{
+    if (core->preempting.step != core->steps)
+        core->preempting.asked = 0;
+    core->preempting.step = core->steps;
+    return ++core->preempting.asked > ASKED_PER_STEP;
+}
+
 /* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
 static bool may_reclaim(struct gang_core *core, const struct gang *gang)
 {
     struct reclaimed what;
-    return core->queues.root && gang->queue && gang_entitled(core, gang, &what);
+    return core->queues.root && gang->queue && queue_deserves_more(gang->queue) &&
+           gang_entitled(core, gang, &what);
 }
 
 void preemption_notice(struct gang_core *core)
@@ -180,17 +192,13 @@ static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang
     return end;
 }
 
-static void search_later(struct gang_core *core, struct gang *gang, usec_t at)
-{
-    timer_set(core, &gang->timers[TIMER_PREEMPTION], at);
-}
-
-static void pause_searches(struct gang_core *core, struct gang *gang, int64_t work)
+/* The gang does not search again for a while, whether it has searched or not: waiting gangs must
+ * not all be planned again whenever one of them may search. */
+static void pause_gang(struct gang_core *core, struct gang *gang)
 {
     usec_t pause = PAUSE_FIRST << (gang->preempting.tries < 6 ? gang->preempting.tries : 6);
     gang->preempting.tries++;
     gang->preempting.next = core->now + (pause < PAUSE_MAX ? pause : PAUSE_MAX);
-    core->preempting.next = core->now + work * PAUSE_PER_WORK;
 }
 
 /* Searches for victims, and evicts them. True: muster keeps room for the gang now. */
@@ -201,7 +209,8 @@ static bool search(struct gang_core *core, struct gang *gang)
     int64_t all = (int64_t)SEARCH_WORK << doubled, left = all;
     struct preemption p = preemption_search(core, gang, &left);
     core->stats.searches++;
-    pause_searches(core, gang, all - left);
+    pause_gang(core, gang);
+    core->preempting.next = core->now + (all - left) * PAUSE_PER_WORK;
     if (p.complete)
         lowest_priority_is(core, p.lowest);
     if (p.result == PREEMPTION_FOUND)
@@ -220,13 +229,23 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
-    if (nothing_is_lower(core, gang) && !may_reclaim(core, gang))
+    if (nothing_is_lower(core, gang) && !(gang->queue && gang->queue->facts))
         return false;
-    usec_t next = gang->preempting.next > core->preempting.next ? gang->preempting.next
-                                                                : core->preempting.next;
-    next = end_of_delay(core, gang) > next ? end_of_delay(core, gang) : next;
-    if (core->now >= next && search(core, gang))
-        return true;
-    search_later(core, gang, next > core->now ? next : gang->preempting.next);
+    usec_t delay = end_of_delay(core, gang);
+    if (delay > core->now) {
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
+        return false;
+    }
+    bool lower = !nothing_is_lower(core, gang), asked = false;
+    if (core->now >= gang->preempting.next) {
+        bool turn = core->now >= core->preempting.next && (lower || !asked_enough(core));
+        asked = turn && (lower || may_reclaim(core, gang));
+        if (asked && search(core, gang))
+            return true;
+        if (!asked)
+            pause_gang(core, gang);
+    }
+    if (lower || asked) /* otherwise only a change of the queues can help, which plans it again */
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     return false;
 }

@@ -62,6 +62,16 @@ static bool deserves(const struct gang_core *core, const struct queue *queue,
     return what->n > 0;
 }
 
+bool queue_deserves_more(const struct queue *queue)
+{
+    for (size_t i = 0; i < queue->n_quotas; i++) {
+        const struct quota *quota = &queue->quotas[i];
+        if (quota->deserved > amount_of(&queue->used, quota->resource))
+            return true;
+    }
+    return false;
+}
+
 const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,
                                    struct need_list needs)
 {

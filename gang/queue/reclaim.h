@@ -26,6 +26,8 @@ struct reclaimed {
 };
 struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs);
 
+/* Whether the queue deserves more of anything than it uses: if not, it is not entitled to more. */
+bool queue_deserves_more(const struct queue *queue);
 /* The highest queue up to which all queues from this one on deserve the needs, next to what they
  * use; NULL: not even the queue itself does. */
 const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,

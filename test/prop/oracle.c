@@ -813,6 +813,17 @@ static bool keeps_place_in_silence(const struct model *m, int p)
     return true;
 }
 
+/* Whether several members of the group are rejected early, and its attempts are long: one after the
+ * other gets a slot, until the attempt ends. */
+static bool take_turns(const struct model *m, int g)
+{
+    int n = 0;
+    for (int p = 0; p < PODS; p++)
+        n += pod_group(&m->pods[p]) == g && member_counts(&m->pods[p]) &&
+             op_has(&m->pods[p].spec, A_BARRED);
+    return n > 1 && op_get(&m->groups[g].spec, A_TIMEOUT, 0) * USEC_PER_MSEC >= SECONDS(600);
+}
+
 /*
  * Whether some gang other than `but` can keep others out without end: rules that muster does not
  * know, or a low maxHolds, keep it from being Scheduled, but muster plans it again and again.
@@ -824,9 +835,8 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
         if (m->pods[p].exists && keeps_place_in_silence(m, p))
             return true;
         int g = pod_group(&m->pods[p]);
-        if (g >= 0 && m->pods[p].place && op_has(spec, A_BARRED) &&
-            op_get(&m->groups[g].spec, A_TIMEOUT, 0) * USEC_PER_MSEC >= SECONDS(600))
-            return true; /* it keeps its slot until the attempt ends */
+        if (g >= 0 && m->pods[p].place && take_turns(m, g))
+            return true;
         if (g < 0 || g == but || !plannable(&m->pods[p]))
             continue;
         bool placed = false;

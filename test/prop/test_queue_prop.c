@@ -578,6 +578,7 @@ static void core_apply(struct world *w, const struct reference *before, const st
 static int first_difference(const struct run *run, bool say)
 {
     struct gang_config config = test_config();
+    config.preemption = false; /* the reference does not take room back */
     config.assemble = 0;
     struct world *w = world_new_with(config, true);
     struct reference *r = xcalloc(1, sizeof *r);
