@@ -14,15 +14,14 @@
 #include "gang/podgroup/gang_state.h"
 
 /* The work of one search, in scanned nodes: about 5 ms. Each search without a result doubles it, up
- * to 1 << WORK_DOUBLED_MAX times as much. */
-#define SEARCH_WORK      25000
-#define WORK_DOUBLED_MAX 2
+ * to 1 << WORK_DOUBLED_MAX times as much: about 40 ms. */
+#define SEARCH_WORK      50000
+#define WORK_DOUBLED_MAX 3
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
-/* Searches for all gangs together take at most a tenth of the time: 0.2 µs for each unit of work.
- */
-#define PAUSE_PER_WORK 2
+/* Searches for all gangs together take at most a tenth of the time: a unit of work takes 0.1 us. */
+#define PAUSE_PER_WORK 1
 /* How many gangs of a step are asked whether their queue may take room back. */
 #define ASKED_PER_STEP 64
 /* How often muster checks whether the room is still enough. */
@@ -213,6 +212,8 @@ static bool search(struct gang_core *core, struct gang *gang)
     core->preempting.next = core->now + (all - left) * PAUSE_PER_WORK;
     if (p.complete)
         lowest_priority_is(core, p.lowest);
+    if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */
+        p.result = PREEMPTION_UNKNOWN;
     if (p.result == PREEMPTION_FOUND)
         evict(core, gang, &p);
     bool room = p.result == PREEMPTION_FOUND || (p.result == PREEMPTION_LEAVING && p.may_hit_some);

@@ -11,6 +11,12 @@
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
+/* With more pods, only the victims that are needed are removed in a trial. */
+#define EXACT_PODS 4096
+/* So many nodes are compared at first, and as many more whenever none of them helps. */
+#define SPOTS_AT_ONCE 256
+/* Looking at so many pods costs as much. */
+#define PODS_PER_WORK 8
 /* With at most this many candidates, the search tries all sets. */
 #define ALL_SETS_MAX 12
 
@@ -26,13 +32,14 @@ struct spot {
     struct node *node;
     struct usage *usages;
     size_t n;
-    int64_t room;  /* how many members fit now */
-    uint64_t seen; /* search->stamp when its room was last computed */
-    bool stale;    /* the pick must be found again */
-    size_t take;   /* the pick is the first `take` usages; 0: no pick */
-    int64_t gains; /* how many more members fit without the pick, on all nodes */
-    int gangs;     /* how many more gangs and ordinary pods it hits */
-    int64_t lost;  /* device-seconds */
+    size_t cheapest; /* the index of its cheapest victim */
+    int64_t room;    /* how many members fit now */
+    uint64_t seen;   /* search->stamp when its room was last computed */
+    bool stale;      /* the pick must be found again */
+    size_t take;     /* the pick is the first `take` usages; 0: no pick */
+    int64_t gains;   /* how many more members fit without the pick, on all nodes */
+    int gangs;       /* how many more gangs and ordinary pods it hits */
+    int64_t lost;    /* device-seconds */
 };
 
 struct search {
@@ -42,13 +49,15 @@ struct search {
     struct trial_mark base; /* after trial_without_leaving() */
     struct victims all;
     size_t n;     /* the first n victims are considered */
+    bool large;   /* there are too many pods to remove all of them again and again */
     bool *chosen; /* removed in the trial */
     int64_t *work_left;
     struct shortage shortage; /* of the last try that failed */
     struct usage *usages;
     size_t n_usages;
     struct spot *spots, **by_id; /* by_id: by node id; NULL: no victims there */
-    size_t n_spots;
+    struct spot **order;         /* spots with the cheapest victims first */
+    size_t n_spots, n_tried;     /* n_tried: the first ones in the order; the others wait */
     uint64_t stamp;
     struct signature *kind; /* of the members that need room now */
 };
@@ -175,19 +184,28 @@ static int by_amount(const void *a, const void *b)
     return by_victim(a, b);
 }
 
+static void add_usage(struct search *s, size_t *cap, struct node *node, size_t victim)
+{
+    GROW(s->usages, *cap, s->n_usages + 1);
+    s->usages[s->n_usages++] = (struct usage){node, victim, 1};
+}
+
 /* Lists what each considered victim uses, sorted by node. */
 static void list_usages(struct search *s)
 {
-    size_t cap = 0;
-    for (size_t i = 0; i<s->n && * s->work_left> 0; i++) {
-        struct trial_mark before = trial_mark(&s->trial);
-        victim_remove(&s->trial, &s->all, i);
-        for (size_t k = before.n; k < s->trial.n; k++) {
-            GROW(s->usages, cap, s->n_usages + 1);
-            s->usages[s->n_usages++] = (struct usage){trial_left_node(&s->trial, k), i, 1};
+    size_t cap = 0, before = 0;
+    for (size_t i = 0; i<s->n && * s->work_left> 0; i++, before = s->n_usages) {
+        const struct victim *v = &s->all.items[i];
+        if (v->pod) {
+            add_usage(s, &cap, v->pod->node, i);
+        } else {
+            list_for_each (pod, &v->gang->members, struct pod, in_gang)
+                if (pod_runs(pod))
+                    add_usage(s, &cap, pod->node, i);
+            list_for_each (slot, &v->gang->slots, struct slot, in_gang)
+                add_usage(s, &cap, slot->node, i);
         }
-        spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
-        trial_back(&s->trial, before);
+        spend(s, 1 + (int64_t)(s->n_usages - before) / PODS_PER_WORK);
     }
     if (s->n_usages > 1)
         qsort(s->usages, s->n_usages, sizeof *s->usages, by_node);
@@ -207,8 +225,26 @@ static void merge_usages(struct search *s)
     s->n_usages = n;
 }
 
+static int by_cheapest(const void *a, const void *b)
+{
+    const struct spot *x = *(struct spot *const *)a, *y = *(struct spot *const *)b;
+    if (x->cheapest != y->cheapest)
+        return x->cheapest < y->cheapest ? -1 : 1;
+    return x->node->id < y->node->id ? -1 : 1;
+}
+
+static void spots_done(struct search *s)
+{
+    free(STEAL(s->usages));
+    free(STEAL(s->spots));
+    free(STEAL(s->order));
+    free(STEAL(s->by_id));
+    s->n_usages = s->n_spots = s->n_tried = 0;
+}
+
 static void find_spots(struct search *s)
 {
+    spots_done(s);
     reset(s);
     list_usages(s);
     merge_usages(s);
@@ -219,10 +255,17 @@ static void find_spots(struct search *s)
         struct spot *spot = s->by_id[node->id];
         if (!spot) {
             spot = s->by_id[node->id] = &s->spots[s->n_spots++];
-            *spot = (struct spot){.node = node, .usages = &s->usages[i]};
+            *spot = (struct spot){.node = node, .usages = &s->usages[i], .cheapest = SIZE_MAX};
         }
         spot->n++;
+        if (s->usages[i].victim < spot->cheapest)
+            spot->cheapest = s->usages[i].victim;
     }
+    s->order = xcalloc(s->n_spots + 1, sizeof(struct spot *));
+    for (size_t i = 0; i < s->n_spots; i++)
+        s->order[i] = &s->spots[i];
+    if (s->n_spots > 1)
+        qsort(s->order, s->n_spots, sizeof(struct spot *), by_cheapest);
 }
 
 /* ---- room for members like the culprit of the last shortage ---- */
@@ -340,17 +383,29 @@ static void evaluate(struct search *s, struct spot *spot, int64_t lacks)
     *spot = large;
 }
 
-static struct spot *best_spot(struct search *s, int64_t lacks)
+static struct spot *best_tried(struct search *s, int64_t lacks)
 {
     struct spot *best = NULL;
-    for (size_t i = 0; i<s->n_spots && * s->work_left> 0; i++) {
-        struct spot *spot = &s->spots[i];
+    for (size_t i = 0; i<s->n_tried && * s->work_left> 0; i++) {
+        struct spot *spot = s->order[i];
         if (spot->stale)
             evaluate(s, spot, lacks);
         if (spot->take && (!best || is_better(spot, best, lacks)))
             best = spot;
     }
     return best;
+}
+
+/* In a large cluster, most nodes need not be looked at. */
+static struct spot *best_spot(struct search *s, int64_t lacks)
+{
+    for (;;) {
+        struct spot *best = best_tried(s, lacks);
+        if (best || s->n_tried == s->n_spots)
+            return best;
+        size_t left = s->n_spots - s->n_tried;
+        s->n_tried += left < SPOTS_AT_ONCE ? left : SPOTS_AT_ONCE;
+    }
 }
 
 static void begin_kind(struct search *s, struct signature *kind)
@@ -429,7 +484,10 @@ static enum gang_answer find_set(struct search *s, bool *set)
     while (answer == GANG_NO) {
         bool quota = s->shortage.queue.queue;
         bool more = quota ? make_quota(s) : s->shortage.culprit && make_room(s);
-        answer = more ? fits(s) : first_are_enough(s, s->n);
+        if (more)
+            answer = fits(s);
+        else if (!s->large || s->n == s->all.n)
+            answer = first_are_enough(s, s->n);
         if (!more)
             break;
     }
@@ -437,9 +495,69 @@ static enum gang_answer find_set(struct search *s, bool *set)
     return answer;
 }
 
+/* The same with the victims of the lowest priority, and then with those of further ones. */
+static enum gang_answer find_set_by_priority(struct search *s, bool *set)
+{
+    enum gang_answer answer = GANG_NO;
+    for (s->n = 0; s->n < s->all.n && answer == GANG_NO;) {
+        s->n = end_of_priority(s, s->n);
+        answer = find_set(s, set);
+    }
+    return answer;
+}
+
+/* Whether the node has room for the pods of victim i next to the gang. */
+static bool has_spare_room(const struct search *s, size_t i, const struct node *node)
+{
+    const struct victim *v = &s->all.items[i];
+    struct amounts used = {.n = 0};
+    bool spare = true;
+    if (v->pod)
+        amounts_add(s->core, &used, v->pod->signature, 1);
+    else
+        list_for_each (pod, &v->gang->members, struct pod, in_gang)
+            if (pod->facts->node && str_eq(pod->facts->node, node->name))
+                amounts_add(s->core, &used, pod->signature, 1);
+    for (size_t k = 0; k < used.n; k++)
+        spare &= used.items[k].amount <= node_free(node, used.items[k].resource);
+    amounts_done(s->core, &used);
+    return spare;
+}
+
+static bool is_spare(const struct search *s, size_t i)
+{
+    const struct victim *v = &s->all.items[i];
+    if (v->pod)
+        return has_spare_room(s, i, node_by_name(s->core, v->pod->facts->node));
+    list_for_each (pod, &v->gang->members, struct pod, in_gang)
+        if (pod->facts->node && !has_spare_room(s, i, node_by_name(s->core, pod->facts->node)))
+            return false;
+    return true;
+}
+
+/* For a large set: puts back the most costly victims whose room the gang does not use, one after
+ * the other, as far as the gang then fits at the same nodes. */
+static bool trim_spare(struct search *s, bool *set)
+{
+    for (size_t i = s->n; i-- > 0;) {
+        if (set_is_enough(s, set) == GANG_NOT_ASKED ||
+            place_in_trial(&s->trial, s->gang, /* keep= */ true, s->work_left, &s->shortage) !=
+                GANG_YES)
+            return false;
+        while (i > 0 && !(set[i] && is_spare(s, i)))
+            i--;
+        if (!set[i] || !is_spare(s, i))
+            break;
+        set[i] = false;
+    }
+    return set_is_enough(s, set) == GANG_YES;
+}
+
 /* Puts back what is not needed, the most costly first. False: the work was used up. */
 static bool trim(struct search *s, bool *set)
 {
+    if (s->large)
+        return trim_spare(s, set);
     for (size_t i = s->n; i-- > 0;) {
         if (!set[i])
             continue;
@@ -526,15 +644,24 @@ static void take_result(struct search *s, const bool *set, struct preemption *re
 static void search(struct search *s, struct preemption *ret)
 {
     cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
-    enum gang_answer answer = find_priority(s);
-    if (answer == GANG_YES)
+    enum gang_answer answer = s->large ? find_set_by_priority(s, set) : find_priority(s);
+    if (answer == GANG_YES && !s->large)
         answer = find_set(s, set);
     if (answer != GANG_YES) {
         ret->result = answer == GANG_NO ? PREEMPTION_NONE : PREEMPTION_UNKNOWN;
         return;
     }
-    ret->proven = trim(s, set) && try_all_sets(s, set);
+    ret->trimmed = trim(s, set);
+    ret->proven = ret->trimmed && try_all_sets(s, set);
     take_result(s, set, ret);
+}
+
+static bool is_large(const struct search *s)
+{
+    int64_t pods = 0;
+    for (size_t i = 0; i < s->all.n; i++)
+        pods += s->all.items[i].pod ? 1 : s->all.items[i].gang->root->t.bound;
+    return pods > EXACT_PODS;
 }
 
 struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left)
@@ -544,6 +671,7 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
     s.all = victims_for(core, gang, work_left);
     s.chosen = xcalloc(s.all.n + 1, sizeof *s.chosen);
     s.n = s.all.n;
+    s.large = is_large(&s);
     ret.complete = *work_left > 0;
     ret.lowest = s.all.lowest;
     ret.may_hit_some = s.all.n || s.all.leaving;
@@ -554,9 +682,7 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
     trial_end(&s.trial);
     victims_done(&s.all);
     free(s.chosen);
-    free(s.usages);
-    free(s.spots);
-    free(s.by_id);
+    spots_done(&s);
     return ret;
 }
 

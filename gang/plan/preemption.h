@@ -38,6 +38,7 @@ struct preemption {
     int32_t lowest;    /* with `complete`: the lowest priority of a gang or pod that uses room */
     bool may_hit_some; /* there are victims, or some of them are leaving already */
     /* Only with PREEMPTION_FOUND: */
+    bool trimmed;           /* every victim is needed */
     bool proven;            /* the set is the optimum: all cheaper sets were tried */
     struct victim *victims; /* in the order of struct victims */
     size_t n;

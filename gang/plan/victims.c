@@ -16,8 +16,7 @@
 
 /* ---- who may be taken ---- */
 
-/* Whether the pod uses room and is not ending. */
-static bool runs(const struct pod *pod)
+bool pod_runs(const struct pod *pod)
 {
     return pod->node && pod_counts(pod) && !pod_is_finished(pod);
 }
@@ -135,16 +134,16 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
     if (gang->root->t.succeeded)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (runs(pod) && !may_evict(core, pod))
+        if (pod_runs(pod) && !may_evict(core, pod))
             return;
-        if (runs(pod) && start_of(pod) < since)
+        if (pod_runs(pod) && start_of(pod) < since)
             since = start_of(pod);
     }
     if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (runs(pod))
+        if (pod_runs(pod))
             add_loss(core, v, pod);
 }
 
@@ -163,7 +162,7 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
     if (gang->root->t.bound <= gang_needed(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (runs(pod) && may_evict(core, pod) && is_surplus(gang, pod))
+        if (pod_runs(pod) && may_evict(core, pod) && is_surplus(gang, pod))
             add_loss(core, add(victims, gang, pod, priority, take), pod);
 }
 
@@ -215,7 +214,8 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     if (!take.may || pod_is_firm(pod, queue))
         return;
     victims->leaving |= pod_is_leaving(core, pod);
-    if (runs(pod) && may_evict(core, pod) && has_run(&victims->taker, queue, take, start_of(pod)))
+    if (pod_runs(pod) && may_evict(core, pod) &&
+        has_run(&victims->taker, queue, take, start_of(pod)))
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod);
 }
 
@@ -321,7 +321,7 @@ static bool remove_gang(struct trial *t, struct gang *gang)
 {
     bool any = false;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (runs(pod)) {
+        if (pod_runs(pod)) {
             trial_without_pod(t, pod);
             any = true;
         }

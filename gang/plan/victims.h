@@ -55,6 +55,8 @@ struct victims {
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
+/* Whether the pod uses room and is not ending. */
+bool pod_runs(const struct pod *pod);
 /* Whether it may take the slots of the other gang's plan: it may take room from the gang, and none
  * of the gang's members is at bind or bound. */
 bool plan_yields(const struct taker *taker, struct gang *other);

@@ -216,6 +216,51 @@ static void T04_a_search_among_many_victims_is_short(void **state)
     world_free(w);
 }
 
+/* 5,000 nodes, full of 2,000 gangs of three priorities. */
+static struct world *large_cluster(void)
+{
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    struct world *w = world_new_with(config, true);
+    w->unchecked = true;
+    for (int i = 0; i < 5000; i++) {
+        cleanup_free char *name = xasprintf("n%d", i);
+        world_node(w, name, 8);
+    }
+    for (int i = 0; i < 40000; i++) {
+        cleanup_free char *gang = xasprintf("g%d", i / 20), *pod = xasprintf("p%d", i),
+                          *node = xasprintf("n%d", i / 8);
+        if (i % 20 == 0)
+            world_group(w, gang, 20);
+        world_pod_set(w, running(pod, gang, 1, node, i / 20 % 3));
+    }
+    return w;
+}
+
+/* A gang of 1,000 pods evicts as few gangs as possible, in one step that is short. */
+static void Q09_a_decision_in_a_large_cluster_is_short(void **state)
+{
+    (void)state;
+    struct world *w = large_cluster();
+    urgent(w, 999, 1);
+    world_group(w, "urgent", 1000);
+    assert_int_equal(w->n_evictions, 0);
+    double before = cost_ms();
+    struct gang_pod_facts *f = world_pod_facts("urgent-999", "urgent", 1);
+    f->priority = 10;
+    world_pod_set(w, f);
+    double longest = cost_ms() - before;
+    for (int i = 0; i < 20 && !w->n_evictions; i++) {
+        before = cost_ms();
+        world_wait(w, SECONDS(1));
+        longest = cost_ms() - before > longest ? cost_ms() - before : longest;
+    }
+    assert_int_equal(w->n_evictions, 1000);
+    assert_true(longest < cost_limit(50));
+    printf("the longest step took %.1f ms\n", longest);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +271,7 @@ int main(void)
         cmocka_unit_test(gangs_of_other_queues_are_no_victims),
         cmocka_unit_test(one_pod_is_enough),
         cmocka_unit_test(free_nodes_count),
+        cmocka_unit_test(Q09_a_decision_in_a_large_cluster_is_short),
         cmocka_unit_test(T04_a_search_among_many_victims_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
