@@ -161,6 +161,7 @@ struct gang_pod_facts {
     bool controlled;        /* has a controller, which would replace the pod */
     bool of_node;           /* belongs to its node: a DaemonSet's pod, or a static pod */
     bool never_preempts;    /* spec.preemptionPolicy is Never */
+    usec_t grace;           /* spec.terminationGracePeriodSeconds; 0: unknown */
 
     char **claims; /* names of its PersistentVolumeClaims, including generated ones */
     size_t n_claims;

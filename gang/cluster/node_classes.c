@@ -79,6 +79,8 @@ static void key_preempted(struct buf *b, const struct node *node)
 {
     list_for_each (slot, &node->preempted_room, struct slot, in_node) {
         key_number(b, slot->gang->pod_priority);
+        key_number(b, slot->gang->priority);
+        key_number(b, slot->gang->own_priority);
         key_text(b, slot->gang->head->key);
         key_text(b, slot->signature->key);
     }

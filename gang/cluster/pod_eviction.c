@@ -47,5 +47,6 @@ bool pod_is_leaving(const struct gang_core *core, const struct pod *pod)
     const struct gang_pod_facts *f = pod->facts;
     if (!pod->node || !f->deleting)
         return pod->node && pod->eviction.requested;
-    return !f->gone_by || api_time(core) < f->gone_by + END_LIMIT;
+    usec_t left = f->gone_by - api_time(core);
+    return !f->gone_by || (left <= GRACE_LIMIT && left > -END_LIMIT);
 }

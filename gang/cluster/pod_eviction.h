@@ -10,6 +10,8 @@
 
 #include "gang/cluster/lookup.h"
 
+/* The longest grace period of pods that are evicted for others, and for whose end muster waits. */
+#define GRACE_LIMIT (3600 * USEC_PER_SEC)
 /* A Terminating pod that has not ended this long after its grace period may never end. */
 #define END_LIMIT (30 * USEC_PER_SEC)
 

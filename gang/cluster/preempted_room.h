@@ -26,6 +26,8 @@ void preempted_room_end(struct gang_core *core, struct gang *gang);
 void preempted_room_lift(struct gang_core *core, struct gang *gang);
 /* Keeps no more room on the node. */
 void preempted_room_leave(struct gang_core *core, struct node *node);
+/* For struct reach. */
+uint64_t namespace_digest(const char *ns);
 /* The gang's priority has changed, which decides who may use the room. */
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
 static inline bool has_preempted_room(const struct gang *gang)

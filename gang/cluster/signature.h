@@ -51,6 +51,7 @@ struct reach {
     enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs
                                with a lower priority than `priority`, or all */
     int32_t priority;
+    uint64_t ns;            /* digest of the namespace, if any preempted room is kept; 0: unknown */
     const struct pod *self; /* the pod's own nominated room is free for it; NULL: no pod */
 };
 

@@ -58,17 +58,23 @@ static bool keep_or_plan(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-/* The plan has failed, although muster had kept room there. Keeps the same room again if pods still
- * have to leave it, or else other room. If no pod has to leave first, the plan would fail again. */
+/* The plan has failed, although muster had kept room there. Keeps the same room again if it is
+ * still enough and pods still have to leave it, or else other room. If no pod has to leave first,
+ * the plan would fail again. */
 static bool keep_on(struct gang_core *core, struct gang *gang, const struct places *had)
 {
-    room_restore(core, gang, had);
-    if (room_awaits_end(core, gang)) {
-        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_INTERVAL);
-        return true;
+    if (!keep(core, gang))
+        return false;
+    struct places now = room_lift(core, gang);
+    bool whole = had->n == now.n;
+    if (whole)
+        room_restore(core, gang, had);
+    if (!whole || !room_awaits_end(core, gang)) {
+        preempted_room_lift(core, gang);
+        room_restore(core, gang, &now);
     }
-    preempted_room_lift(core, gang);
-    if (keep(core, gang) && room_awaits_end(core, gang))
+    places_done(core, &now);
+    if (room_awaits_end(core, gang))
         return true;
     preempted_room_lift(core, gang);
     return false;
@@ -237,16 +243,16 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
-    bool lower = !nothing_is_lower(core, gang), asked = false;
+    bool lower = !nothing_is_lower(core, gang), asked = false, later = false;
     if (core->now >= gang->preempting.next) {
-        bool turn = core->now >= core->preempting.next && (lower || !asked_enough(core));
-        asked = turn && (lower || may_reclaim(core, gang));
+        later = core->now < core->preempting.next;
+        asked = !later && (lower || (!asked_enough(core) && may_reclaim(core, gang)));
         if (asked && search(core, gang))
             return true;
-        if (!asked)
-            pause_gang(core, gang);
+        if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
+            gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    if (lower || asked) /* otherwise only a change of the queues can help, which plans it again */
+    if (lower || asked || later) /* otherwise only a change can help, which plans it again */
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     return false;
 }

@@ -439,10 +439,10 @@ static void update_priority(struct gang_core *core, struct gang *gang)
         earmark_order_changed(core, gang);
     if (pods > gang->pod_priority && core->n_nominated_room) /* it may use more nominated room */
         gang_plan_again(gang);
+    if (priority != gang->priority || own != gang->own_priority || pods != gang->pod_priority)
+        preempted_room_reclassify(core, gang);
     gang->priority = priority;
     gang->own_priority = own;
-    if (gang->pod_priority != pods)
-        preempted_room_reclassify(core, gang);
     gang->pod_priority = pods;
     if (gang->root->t.bound || gang->n_slots)
         lowest_priority_seen(core, priority < own ? priority : own);

@@ -6,6 +6,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
@@ -113,7 +114,8 @@ bool node_displace_for(struct gang_core *core, struct node *node, const struct p
 {
     const struct reach now = {.respects_preempted = true,
                               .priority = pod->facts->priority,
-                              .queue = queue_of_pod(core, pod)};
+                              .queue = queue_of_pod(core, pod),
+                              .ns = namespace_digest(pod->facts->ns)};
     struct reach all = now;
     all.displace = DISPLACE_ALL;
     while (!node_takes(node, pod->signature, 0, &now)) {

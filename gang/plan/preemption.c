@@ -97,13 +97,23 @@ static enum gang_answer fits(struct search *s)
     return GANG_NO;
 }
 
+/* Whether the set has the whole gang of the member that victim i is. */
+static bool is_covered(const struct search *s, const bool *set, size_t i)
+{
+    const struct victim *v = &s->all.items[i];
+    for (size_t k = 0; v->pod && v->gang && k < s->n; k++)
+        if (set[k] && !s->all.items[k].pod && s->all.items[k].gang == v->gang)
+            return true;
+    return false;
+}
+
 /* Whether the gang fits without the set, which becomes the chosen one. GANG_NO also if the set is
  * not allowed, because it would leave a gang below its minimum. */
 static enum gang_answer set_is_enough(struct search *s, const bool *set)
 {
     reset(s);
     for (size_t i = 0; i < s->n; i++)
-        if (set[i] && !choose(s, i))
+        if (set[i] && !is_covered(s, set, i) && !choose(s, i))
             return GANG_NO;
     return fits(s);
 }
@@ -506,6 +516,13 @@ static enum gang_answer find_set_by_priority(struct search *s, bool *set)
     return answer;
 }
 
+/* Whether the pod is taken off its node in the trial, and which node this is; NULL: it is not. */
+static const struct node *node_left_by(const struct search *s, const struct pod *pod)
+{
+    bool ran = pod_counts(pod) && !pod_is_finished(pod) && pod->facts->node;
+    return ran ? node_by_name(s->core, pod->facts->node) : NULL;
+}
+
 /* Whether the node has room for the pods of victim i next to the gang. */
 static bool has_spare_room(const struct search *s, size_t i, const struct node *node)
 {
@@ -516,7 +533,7 @@ static bool has_spare_room(const struct search *s, size_t i, const struct node *
         amounts_add(s->core, &used, v->pod->signature, 1);
     else
         list_for_each (pod, &v->gang->members, struct pod, in_gang)
-            if (pod->facts->node && str_eq(pod->facts->node, node->name))
+            if (node_left_by(s, pod) == node)
                 amounts_add(s->core, &used, pod->signature, 1);
     for (size_t k = 0; k < used.n; k++)
         spare &= used.items[k].amount <= node_free(node, used.items[k].resource);
@@ -527,10 +544,11 @@ static bool has_spare_room(const struct search *s, size_t i, const struct node *
 static bool is_spare(const struct search *s, size_t i)
 {
     const struct victim *v = &s->all.items[i];
+    const struct node *node = v->pod ? node_left_by(s, v->pod) : NULL;
     if (v->pod)
-        return has_spare_room(s, i, node_by_name(s->core, v->pod->facts->node));
+        return node && has_spare_room(s, i, node);
     list_for_each (pod, &v->gang->members, struct pod, in_gang)
-        if (pod->facts->node && !has_spare_room(s, i, node_by_name(s->core, pod->facts->node)))
+        if ((node = node_left_by(s, pod)) != NULL && !has_spare_room(s, i, node))
             return false;
     return true;
 }

@@ -25,7 +25,7 @@ static bool may_evict(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
     return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node &&
-           !eviction_was_in_vain(core, pod);
+           f->grace <= GRACE_LIMIT && !eviction_was_in_vain(core, pod);
 }
 
 static bool same_namespace(const struct gang *a, const struct gang *b)

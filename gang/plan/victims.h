@@ -9,8 +9,9 @@
  * room that its queue deserves and has lent to other queues (gang/queue/reclaim.h), whatever
  * priority they have. If one of its own members has the preemptionPolicy Never, it takes none.
  * These are protected: gangs and pods that are not preemptible, pods without a controller, because
- * nothing would create them again, pods of a DaemonSet, static pods, pods that muster could not
- * evict a short while ago, and gangs whose commit is not over. A gang with a protected member is
+ * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
+ * more than an hour, pods that muster could not evict a short while ago, and gangs whose commit is
+ * not over. A gang with a protected member is
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
  */

@@ -74,6 +74,11 @@ bool pod_respects_earmark(const struct gang_core *core, const struct pod *pod)
     return pod->gang != core->earmark_gang && earmark_binds_pods(core, pod->facts->priority);
 }
 
+static uint64_t digest_if_needed(const struct gang_core *core, const char *ns)
+{
+    return core->n_preempted_room ? namespace_digest(ns) : 0;
+}
+
 struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
 {
     return (struct reach){.respects_earmark = gang_respects_earmark(core, gang),
@@ -81,6 +86,7 @@ struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
                           .respects_preempted = true,
                           .own_gang = gang->room_since ? gang : NULL,
                           .queue = gang->queue,
+                          .ns = digest_if_needed(core, gang->head->ref.ns),
                           .priority = gang->pod_priority};
 }
 
@@ -91,6 +97,7 @@ struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
                           .respects_preempted = true,
                           .own_gang = own ? pod->gang : NULL,
                           .queue = queue_of_pod(core, pod),
+                          .ns = digest_if_needed(core, pod->facts->ns),
                           .priority = pod->facts->priority,
                           .self = pod};
 }
@@ -99,5 +106,6 @@ bool reach_equal(const struct gang_core *core, const struct reach *a, const stru
 {
     return a->respects_earmark == b->respects_earmark &&
            (a->priority == b->priority || (!core->n_nominated_room && !core->n_preempted_room)) &&
-           (a->queue == b->queue || !core->n_preempted_room) && a->own_gang == b->own_gang;
+           ((a->queue == b->queue && a->ns == b->ns) || !core->n_preempted_room) &&
+           a->own_gang == b->own_gang;
 }

@@ -5,10 +5,13 @@
 #include "gang/cluster/resources.h"
 #include "gang/queue/queue_tree.h"
 
-static void add(struct reclaimed *what, uint32_t resource)
+/* False: there are too many resources. */
+static bool add(struct reclaimed *what, uint32_t resource)
 {
-    if (what->n < ARRAY_SIZE(what->resources))
-        what->resources[what->n++] = resource;
+    if (what->n == ARRAY_SIZE(what->resources))
+        return false;
+    what->resources[what->n++] = resource;
+    return true;
 }
 
 struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs)
@@ -16,10 +19,9 @@ struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list ne
     struct reclaimed devices = {.n = 0}, others = {.n = 0};
     for (size_t i = 0; i < needs.n; i++) {
         uint32_t r = needs.items[i].resource;
-        if (resource_is(core, r, RESOURCE_DEVICE))
-            add(&devices, r);
-        else if (r != RES_PODS)
-            add(&others, r);
+        struct reclaimed *to = resource_is(core, r, RESOURCE_DEVICE) ? &devices : &others;
+        if (r != RES_PODS && !add(to, r))
+            return (struct reclaimed){.n = 0}; /* it takes nothing back */
     }
     return devices.n ? devices : others;
 }

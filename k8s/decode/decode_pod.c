@@ -203,6 +203,8 @@ static int decode_names(const json_t *spec, struct gang_pod_facts *f, struct err
         field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0)
         return -1;
     f->priority = (int32_t)priority;
+    json_int_t grace = json_integer_value(json_object_get(spec, "terminationGracePeriodSeconds"));
+    f->grace = grace > 0 && grace < USEC_NEVER / USEC_PER_SEC ? grace * USEC_PER_SEC : 0;
     f->never_preempts = str_eq(field_peek(spec, "preemptionPolicy", NULL), "Never");
     return 0;
 }

@@ -127,8 +127,8 @@ MESSAGE(resource_claim, {1, STRING, "name", NULL}, {3, STRING, "resourceClaimNam
         {4, STRING, "resourceClaimTemplateName", NULL});
 MESSAGE(scheduling_group, {1, STRING, "podGroupName", NULL});
 STRICT(pod_spec, {1, OBJECTS, "volumes", &pod_volume}, {2, OBJECTS, "containers", &container},
-       {3, STRING, "restartPolicy", NULL}, SKIP(4), SKIP(5), SKIP(6),
-       {7, TEXTS, "nodeSelector", NULL}, {8, STRING, "serviceAccountName", NULL}, SKIP(9),
+       {3, STRING, "restartPolicy", NULL}, {4, INT, "terminationGracePeriodSeconds", NULL}, SKIP(5),
+       SKIP(6), {7, TEXTS, "nodeSelector", NULL}, {8, STRING, "serviceAccountName", NULL}, SKIP(9),
        {10, STRING, "nodeName", NULL}, {11, BOOL, "hostNetwork", NULL}, SKIP(12), SKIP(13),
        SKIP(14), SKIP(15), SKIP(16), SKIP(17), {18, OBJECT, "affinity", &affinity},
        {19, STRING, "schedulerName", NULL}, {20, OBJECTS, "initContainers", &container}, SKIP(21),

@@ -188,6 +188,7 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, controlled),
     BOOL(gang_pod_facts, of_node),
     BOOL(gang_pod_facts, never_preempts),
+    I64(gang_pod_facts, grace),
     TEXTS(gang_pod_facts, claims, n_claims),
     BOOL(gang_pod_facts, has_resource_claims),
     BOOL(gang_pod_facts, has_pvc),

@@ -294,6 +294,62 @@ static void the_queue_counts_the_kept_room(void **state)
     world_free(w);
 }
 
+/* Nobody should wait for pods that take their time, and nobody can protect a gang's room from
+ * others for longer than that. */
+static void pods_with_a_long_grace_period_stay(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    struct gang_pod_facts *f = running("slow", NULL, 4, "n0");
+    f->grace = SECONDS(7200);
+    world_pod_set(w, f);
+    runs(w, "quick", NULL, 4, "n1");
+    arrives(w, "urgent", 1, 4, 10);
+    assert_true(world_evicted(w, "quick"));
+    world_pod_gone(w, "quick");
+    assert_string_equal(world_state(w, "urgent"), "Planned");
+    f = running("slow", NULL, 4, "n0");
+    f->deleting = true;
+    f->gone_by = w->now + SECONDS(100000);
+    world_pod_set(w, f);
+    arrives(w, "later", 1, 4, 10);
+    assert_string_equal(world_reason_name(w, "later"), "NotEnoughResources");
+    world_free(w);
+}
+
+/* Inside a namespace, the priority of PodGroups decides who is evicted, and so it decides who must
+ * leave the room free. */
+static void replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *gang = xasprintf("low%d", i), *pod = xasprintf("low%d-0", i),
+                          *node = xasprintf("n%d", i);
+        struct gang_group_facts *g = world_group_facts(gang, 1);
+        g->has_priority = true;
+        g->priority = 5;
+        world_group_set(w, g);
+        struct gang_pod_facts *f = running(pod, gang, 4, node);
+        f->priority = 5;
+        world_pod_set(w, f);
+    }
+    struct gang_group_facts *g = world_group_facts("urgent", 2);
+    g->has_priority = true;
+    g->priority = 10;
+    world_group_set(w, g);
+    world_members(w, "urgent", 0, 2, 4); /* the priority of its pods is 0 */
+    assert_true(world_evicted(w, "low0-0") && world_evicted(w, "low1-0"));
+    world_pod_gone(w, "low0-0");
+    struct gang_pod_facts *f = world_pod_facts("low0-1", "low0", 4);
+    f->priority = 5;
+    world_pod_set(w, f);
+    assert_string_equal(world_state(w, "low0"), "Waiting");
+    world_pod_gone(w, "low1-0");
+    assert_string_equal(world_state(w, "urgent"), "Planned");
+    world_free(w);
+}
+
 /* KAI's preemptionDelay: an autoscaler has this time to add nodes. */
 static void a_gang_with_a_delay_evicts_later(void **state)
 {
@@ -486,6 +542,9 @@ int main(void)
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
         cmocka_unit_test(room_of_a_gang_that_is_gone_is_free),
         cmocka_unit_test(the_queue_counts_the_kept_room),
+        cmocka_unit_test(pods_with_a_long_grace_period_stay),
+        cmocka_unit_test(
+            replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods),
         cmocka_unit_test(a_gang_with_a_delay_evicts_later),
         cmocka_unit_test(Q10_lent_room_comes_back),
         cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),

@@ -22,7 +22,6 @@ static const char *const left_out[] = {
     "kind",
     "metadata.managedFields",
     "metadata.deletionGracePeriodSeconds",
-    "spec.terminationGracePeriodSeconds",
     "spec.dnsPolicy",
     "spec.serviceAccount",
     "spec.securityContext",
