@@ -239,6 +239,9 @@ struct gang_core {
     /* cluster/preempted_room.c */
     size_t n_preempted_room; /* slots of preempted room, over all gangs */
 
+    /* cluster/pod_eviction.c */
+    size_t n_evicted; /* pods that use room and are being evicted for the room of a gang */
+
     /* cluster/held_calls.c */
     struct map calls; /* id of an open bind call -> its pod */
 

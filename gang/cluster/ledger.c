@@ -9,6 +9,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
@@ -209,6 +210,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
+    eviction_leaves(core, pod);
     queue_uncount_pod(core, pod);
     use(core, node, pod->signature, -1);
     list_remove(&pod->in_node);

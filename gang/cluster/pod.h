@@ -27,6 +27,9 @@ struct slot {
     bool steered;    /* muster nominated the member here because a call did not offer the node */
     bool unoffered;  /* a complete list for a pod of its signature lacked the node */
 
+    /* cluster/preempted_room.c */
+    bool counts; /* of preempted room: the queue counts it */
+
     /* cluster/queue_usage.c */
     struct queue *counted_in; /* queue that counts it; NULL: none */
     bool counted_firm;

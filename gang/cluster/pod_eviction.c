@@ -4,7 +4,6 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/timers.h"
 
 /* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
@@ -17,17 +16,23 @@ void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
     fx_pod(core, GANG_EVICT, pod, NULL);
     pod->eviction.requested = true;
     pod->eviction.for_room = for_room;
+    core->n_evicted += for_room;
     pod_recount(pod);
-    queue_count_pod(core, pod);
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
+}
+
+void eviction_leaves(struct gang_core *core, struct pod *pod)
+{
+    core->n_evicted -= pod->eviction.for_room;
+    pod->eviction.for_room = false;
 }
 
 void eviction_over(struct gang_core *core, struct pod *pod)
 {
-    pod->eviction.requested = pod->eviction.for_room = false;
+    eviction_leaves(core, pod);
+    pod->eviction.requested = false;
     pod->eviction.in_vain = core->now;
     pod_recount(pod);
-    queue_count_pod(core, pod);
     if (pod->gang)
         gang_touch(core, pod->gang);
 }

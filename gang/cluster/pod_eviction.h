@@ -15,9 +15,10 @@
 /* A Terminating pod that has not ended this long after its grace period may never end. */
 #define END_LIMIT (30 * USEC_PER_SEC)
 
-/* Requests the eviction. for_room: another gang gets the pod's room and its share of the queue, so
- * the queue does not count the pod any more. */
+/* Requests the eviction. for_room: to make room for another gang. */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
+/* The pod does not use its room any more. */
+void eviction_leaves(struct gang_core *core, struct pod *pod);
 /* The pod was not evicted in time, so it counts as before. */
 void eviction_over(struct gang_core *core, struct pod *pod);
 /* Whether muster has tried in vain to evict the pod a short while ago. */

@@ -33,8 +33,13 @@ void preempted_room_add(struct gang_core *core, struct gang *gang, struct signat
     list_push(&node->preempted_room, &slot->in_node);
     node->n_preempted_room++;
     core->n_preempted_room++;
-    queue_count_slot(core, slot);
     changed(core, node);
+}
+
+void preempted_slot_count(struct gang_core *core, struct slot *slot)
+{
+    slot->counts = true;
+    queue_count_slot(core, slot);
 }
 
 static void kept_slot_free(struct gang_core *core, struct slot *slot)

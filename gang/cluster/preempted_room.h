@@ -19,6 +19,8 @@
 /* Keeps room for one member of the signature on the node. */
 void preempted_room_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                         struct node *node);
+/* The queue of the gang counts the slot of preempted room from now on. */
+void preempted_slot_count(struct gang_core *core, struct slot *slot);
 /* Keeps no more room for the gang. */
 void preempted_room_end(struct gang_core *core, struct gang *gang);
 /* The same, but the gang is planned now or gets other room: the caller decides whether room grew

@@ -54,7 +54,7 @@ struct queue *queue_of_pod(const struct gang_core *core, const struct pod *pod)
 
 struct queue *queue_that_counts(const struct gang_core *core, const struct pod *pod)
 {
-    return pod->node && !pod->eviction.for_room ? queue_of_pod(core, pod) : NULL;
+    return pod->node ? queue_of_pod(core, pod) : NULL;
 }
 
 bool pod_is_firm(const struct pod *pod, const struct queue *queue)
@@ -311,7 +311,8 @@ void queue_count_gang(struct gang_core *core, struct gang *gang)
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         queue_count_slot(core, slot);
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
-        queue_count_slot(core, slot);
+        if (slot->counts)
+            queue_count_slot(core, slot);
 }
 
 void queue_uncount_node(struct gang_core *core, struct node *node)
@@ -335,7 +336,8 @@ void queue_count_node(struct gang_core *core, struct node *node)
     list_for_each (slot, &node->slots, struct slot, in_node)
         queue_count_slot(core, slot);
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
-        queue_count_slot(core, slot);
+        if (slot->counts)
+            queue_count_slot(core, slot);
 }
 
 void queue_uncount_all(struct gang_core *core)

@@ -31,8 +31,7 @@ struct queue *queue_of_pod(const struct gang_core *core, const struct pod *pod);
 struct queue *queue_of_single(const struct gang_core *core, const struct gang_pod_facts *pod,
                               bool *ret_missing);
 
-/* The queue that counts what the pod uses; NULL: none, because it is not charged, or muster evicts
- * it for the room of another gang. */
+/* The queue that counts what the pod uses; NULL: none, because it is not charged. */
 struct queue *queue_that_counts(const struct gang_core *core, const struct pod *pod);
 
 /* Whether gangs and pods of the priority that state nothing are not preemptible there. */

@@ -180,6 +180,7 @@ void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
     shares_update(core);
+    rooms_count_in_queues(core);
     preemption_notice(core);
     plans_due(core, &due);
     struct turns turns = turns_begin(core, due);

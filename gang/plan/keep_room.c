@@ -6,6 +6,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/cluster/signatures.h"
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/placement.h"
@@ -13,6 +14,7 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
+#include "gang/queue/queue_limits.h"
 
 /* ---- what is left when the pods are gone ---- */
 
@@ -71,6 +73,8 @@ bool room_awaits_end(const struct gang_core *core, const struct gang *gang)
     bool any = false;
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
         const struct node *node = slot->node;
+        any |=
+            core->queues.root && !slot->counts && core->n_evicted; /* its queue has no room yet */
         if (!node->facts || signature_refusal(slot->signature, node) || is_overbooked(core, slot))
             return false;
         any |= any_leaves(core, node) && !has_room_now(core, slot);
@@ -79,6 +83,28 @@ bool room_awaits_end(const struct gang_core *core, const struct gang *gang)
 }
 
 /* ---- keeping room ---- */
+
+static void count_in_queue(struct gang_core *core, struct gang *gang)
+{
+    struct queue_short found;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
+        const struct signature *signature = slot->signature;
+        if (slot->counts)
+            continue;
+        if (queue_is_short(core, queue_of_gang(core, gang), gang->firm,
+                           (struct need_list){signature->needs, signature->n_needs, 1}, &found))
+            return;
+        preempted_slot_count(core, slot);
+    }
+}
+
+void rooms_count_in_queues(struct gang_core *core)
+{
+    if (!core->n_preempted_room || !core->queues.root)
+        return;
+    list_for_each (gang, &core->open, struct gang, in_open)
+        count_in_queue(core, gang);
+}
 
 /* The last gang in the order with a plan on the node that yields to the gang; NULL: none. */
 static struct gang *last_that_yields(const struct taker *taker, const struct node *node)
@@ -140,6 +166,7 @@ void room_restore(struct gang_core *core, struct gang *gang, const struct places
 {
     for (size_t i = 0; i < places->n; i++)
         preempted_room_add(core, gang, places->items[i].signature, places->items[i].node);
+    count_in_queue(core, gang);
 }
 
 void places_done(struct gang_core *core, struct places *places)
@@ -153,6 +180,7 @@ bool room_keep(struct gang_core *core, struct gang *gang)
 {
     struct places places = find_places(core, gang);
     room_restore(core, gang, &places);
+    count_in_queue(core, gang);
     drop_plans_in_way(core, gang);
     bool any = places.n > 0;
     places_done(core, &places);

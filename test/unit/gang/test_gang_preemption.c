@@ -266,7 +266,7 @@ static void room_of_a_gang_that_is_gone_is_free(void **state)
     world_free(w);
 }
 
-/* The queue counts the kept room, and not the evicted pods. */
+/* What the evicted pods leave in their queue is for the gang. */
 static void the_queue_counts_the_kept_room(void **state)
 {
     (void)state;
@@ -367,6 +367,34 @@ static void a_gang_with_a_delay_evicts_later(void **state)
     assert_false(world_evicted(w, "low"));
     world_wait(w, SECONDS(10));
     assert_true(world_evicted(w, "low"));
+    world_free(w);
+}
+
+/* A gang must not start beside the gang that it evicts if their queue has a limit for both. */
+static void Q01_evicted_pods_count_in_their_queue(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    world_queue(w, "a", NULL, GANG_NOT_STATED, 4);
+    const char *names[] = {"low", "urgent", "small"};
+    for (int i = 0; i < 3; i++) {
+        struct gang_group_facts *g = world_group_facts(names[i], 1);
+        g->queue = xstrdup("a");
+        world_group_set(w, g);
+    }
+    runs(w, "low-0", "low", 4, "n0");
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
+    f->priority = 10;
+    world_pod_set(w, f);
+    assert_true(world_evicted(w, "low-0"));
+    world_wait(w, SECONDS(60));
+    assert_int_equal(world_queue_used(w, "a", GPU), 4);
+    assert_string_equal(world_state(w, "urgent"), "Waiting");
+    world_pod(w, "small-0", "small", 1);
+    world_pod_gone(w, "low-0");
+    assert_string_equal(world_state(w, "urgent"), "Planned");
+    assert_string_equal(world_state(w, "small"), "Waiting");
+    assert_int_equal(world_queue_used(w, "a", GPU), 4);
     world_free(w);
 }
 
@@ -546,6 +574,7 @@ int main(void)
         cmocka_unit_test(
             replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods),
         cmocka_unit_test(a_gang_with_a_delay_evicts_later),
+        cmocka_unit_test(Q01_evicted_pods_count_in_their_queue),
         cmocka_unit_test(Q10_lent_room_comes_back),
         cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),
         cmocka_unit_test(Q08_nobody_takes_in_turn),
