@@ -27,8 +27,8 @@ void places_done(struct gang_core *core, struct places *places);
  * that yield to it are dropped. Drops those that are in the way. The gang must have no slots and no
  * preempted room. False: it does not fit. */
 bool room_keep(struct gang_core *core, struct gang *gang);
-/* Counts preempted room in the queues as far as their limits allow. Call it before anybody else
- * gets what evicted pods have left in their queue. */
+/* Counts preempted room in the queues as far as their limits allow. Call it before other gangs get
+ * what evicted pods have left in their queue. */
 void rooms_count_in_queues(struct gang_core *core);
 /* Whether the gang has to wait for the end of pods in its preempted room. False also if the room is
  * not enough any more, for example because a node is gone. */
