@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_preemption.h - evicts gangs and pods of a lower priority to make room for a gang.
+ * gang_preemption.h - evicts gangs and pods to make room for a gang, by priority or by reclaim.
  *
  *   1. Planning the gang has failed. muster searches for the cheapest victims
  *      (gang/plan/preemption.h), at most once in a while for each gang.
