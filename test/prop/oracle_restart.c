@@ -186,8 +186,8 @@ static bool any_rejected_early(const struct model *m)
 /* `new` is from a core that keeps no room for gangs, so more gangs may have plans there. */
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
-    bool quiet = !any_rejected_early(m) && !gang_core_plans_deferred(m->core) &&
-                 !oracle_room_is_kept(m);
+    bool quiet =
+        !any_rejected_early(m) && !gang_core_plans_deferred(m->core) && !oracle_room_is_kept(m);
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
                 old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
