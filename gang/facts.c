@@ -450,3 +450,19 @@ struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f)
     free(f);
     return NULL;
 }
+
+struct gang_budget_facts *gang_budget_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_budget_facts));
+}
+
+struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->ns);
+    free(f->name);
+    term_done(&f->selector);
+    free(f);
+    return NULL;
+}
