@@ -466,3 +466,9 @@ struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f)
     free(f);
     return NULL;
 }
+
+bool gang_budget_selector_equal(const struct gang_budget_facts *a,
+                                const struct gang_budget_facts *b)
+{
+    return a->selects_none == b->selects_none && terms_equal(&a->selector, &b->selector);
+}

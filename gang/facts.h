@@ -308,6 +308,9 @@ struct gang_claim_facts *gang_claim_facts_new(void);
 struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 struct gang_budget_facts *gang_budget_facts_new(void);
 struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f);
+/* Whether both have the same selector. */
+bool gang_budget_selector_equal(const struct gang_budget_facts *a,
+                                const struct gang_budget_facts *b);
 
 /* Frees the content and leaves an empty selector. */
 void gang_selector_done(struct gang_selector *s);

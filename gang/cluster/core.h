@@ -123,6 +123,13 @@ struct gang_core {
     /* cluster/volume_claims.c */
     struct map claims; /* ns/name -> claim */
 
+    /* cluster/disruption_budgets.c */
+    struct core_budgets {
+        struct map namespaces; /* name -> budget_namespace */
+        uint64_t versions;     /* the highest version of any of them */
+        uint64_t compared;     /* counts comparisons of budgets with pods */
+    } budgets;
+
     /* cluster/anti_affinity_and_spread.c */
     struct map hosts;          /* hostname -> number of nodes with it */
     size_t n_shared_hostnames; /* nodes that share their hostname with an earlier one */

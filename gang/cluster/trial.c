@@ -2,6 +2,7 @@
 #include "gang/cluster/trial.h"
 
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nodes.h"
@@ -65,6 +66,7 @@ void trial_without_pod(struct trial *t, struct pod *pod)
     struct trial_change *c = add(t);
     *c = (struct trial_change){.what = POD_OFF, .pod = pod};
     c->was = charge_lift(t->core, pod);
+    budget_take(t->core, pod, 1);
 }
 
 void trial_without_slot(struct trial *t, struct slot *slot)
@@ -89,6 +91,7 @@ static void revert(struct gang_core *core, const struct trial_change *c)
         slot_free(core, c->slot);
         break;
     case POD_OFF:
+        budget_take(core, c->pod, -1);
         charge_lower(core, c->pod, &c->was);
         break;
     case SLOT_OFF:

@@ -54,7 +54,7 @@ struct node *trial_left_node(const struct trial *t, size_t i);
  * reads the use of a queue. */
 void trial_count(struct trial *t);
 /* Removes the pod, which is charged to a node, from its node. The next gang_count() counts it as
- * unbound. */
+ * unbound, and its disruption budget counts it as evicted. */
 void trial_without_pod(struct trial *t, struct pod *pod);
 /* Removes the slot. */
 void trial_without_slot(struct trial *t, struct slot *slot);

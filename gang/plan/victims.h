@@ -10,8 +10,8 @@
  * priority they have. If one of its own members has the preemptionPolicy Never, it takes none.
  * These are protected: gangs and pods that are not preemptible, pods without a controller, because
  * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
- * more than an hour, pods that muster could not evict a short while ago, and gangs whose commit is
- * not over. A gang with a protected member is
+ * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
+ * budget allows no eviction, and gangs whose commit is not over. A gang with a protected member is
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
  */
@@ -52,6 +52,9 @@ struct victims {
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
     struct taker taker;
+    bool relaxed; /* victim_remove() ignores minimums, disruption budgets and what queues deserve */
+    /* The first disruption budget that protected a pod; NULL: none has. */
+    const struct gang_budget_facts *in_the_way;
 };
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
@@ -70,9 +73,10 @@ void victims_done(struct victims *victims);
  * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
 /* Removes victim i in the trial. False: this would leave its gang below a minimum or a queue below
- * what it deserves, or nothing of the victim is left to remove. The trial may then have a part of
+ * what it deserves, a disruption budget forbids it beside those that are removed already, or
+ * nothing of the victim is left to remove. The trial may then have a part of
  * the removal, so the caller takes a mark before the call and goes back to it. */
-bool victim_remove(struct trial *t, const struct victims *victims, size_t i);
+bool victim_remove(struct trial *t, struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {

@@ -6,6 +6,7 @@
  */
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/hold_quota.h"
@@ -134,6 +135,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     order_done(core);
     class_labels_done(core);
     claims_done(core);
+    budgets_done(core);
     rule_labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
@@ -185,6 +187,12 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_CLAIM_GONE:
         on_claim_gone(core, &ev->gone);
+        break;
+    case GANG_EV_BUDGET_SET:
+        on_budget_set(core, STEAL(ev->budget));
+        break;
+    case GANG_EV_BUDGET_GONE:
+        on_budget_gone(core, ev->gone.ns, ev->gone.name);
         break;
     case GANG_EV_QUEUE_SET:
         on_queue_set(core, STEAL(ev->queue));

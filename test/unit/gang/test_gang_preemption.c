@@ -200,6 +200,74 @@ static void an_eviction_in_vain_ends(void **state)
     world_free(w);
 }
 
+/* A pod with this label. */
+static void labelled(struct world *w, const char *name, const char *gang, const char *node,
+                     const char *label)
+{
+    struct gang_pod_facts *f = running(name, gang, 4, node);
+    gang_kvs_add(&f->labels, label, "");
+    world_pod_set(w, f);
+}
+
+/* A budget that allows one eviction protects a gang of two, and a pod with two budgets cannot be
+ * evicted at all. */
+static void disruption_budgets_are_obeyed(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    world_group(w, "low", 2);
+    labelled(w, "low-0", "low", "n0", "a");
+    labelled(w, "low-1", "low", "n1", "a");
+    labelled(w, "single", NULL, "n2", "b");
+    world_budget(w, "a", "a", 1);
+    world_budget(w, "b", "b", 5);
+    world_budget(w, "b-too", "b", 5);
+    arrives(w, "urgent", 1, 4, 10);
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_evictions, 0);
+    world_budget_gone(w, "b-too");
+    world_wait(w, SECONDS(61));
+    assert_int_equal(w->n_evictions, 1);
+    assert_true(world_evicted(w, "single"));
+    world_free(w);
+}
+
+/* The budget allows one of two pods: both at once are too many. */
+static void a_budget_holds_for_the_whole_set(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    labelled(w, "a-0", NULL, "n0", "a");
+    labelled(w, "a-1", NULL, "n1", "a");
+    struct gang_pod_facts *f = running("other", NULL, 4, "n2");
+    f->priority = 5;
+    world_pod_set(w, f);
+    world_budget(w, "a", "a", 1);
+    arrives(w, "urgent", 2, 4, 10);
+    assert_int_equal(w->n_evictions, 2);
+    assert_true(world_evicted(w, "other"));
+    /* The eviction of the first pod is not over, so the budget allows no other one. */
+    arrives(w, "more", 1, 4, 3);
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+/* Pods that are not running yet need no budget. */
+static void pods_that_do_not_run_need_no_budget(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    struct gang_pod_facts *f = running("starts", NULL, 4, "n0");
+    gang_kvs_add(&f->labels, "a", "");
+    f->phase = PHASE_PENDING;
+    world_pod_set(w, f);
+    world_budget(w, "a", "a", 0);
+    arrives(w, "urgent", 1, 4, 10);
+    assert_true(world_evicted(w, "starts"));
+    world_free(w);
+}
+
 /* The room of a pod that is Terminating for too long is not waited for. */
 static void a_pod_that_never_ends_is_not_waited_for(void **state)
 {
@@ -565,6 +633,9 @@ int main(void)
         cmocka_unit_test(nothing_is_evicted_if_preemption_is_off),
         cmocka_unit_test(equals_are_not_evicted),
         cmocka_unit_test(an_eviction_in_vain_ends),
+        cmocka_unit_test(disruption_budgets_are_obeyed),
+        cmocka_unit_test(a_budget_holds_for_the_whole_set),
+        cmocka_unit_test(pods_that_do_not_run_need_no_budget),
         cmocka_unit_test(a_pod_that_never_ends_is_not_waited_for),
         cmocka_unit_test(room_is_kept_after_a_restart),
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
