@@ -54,6 +54,7 @@ void let_time_pass(struct model *m, usec_t t)
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
     if (t > 0)
         hidden_return(m);
+    evictions_end(m);
 }
 
 static void do_wait(struct model *m, const struct op *op)
@@ -98,10 +99,10 @@ static void list_everything(struct model *m)
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
             group_excuse(m, pod_group(t)); /* the restart interrupted a commit: it is Recovering */
     }
-    struct object_truth *lists[] = {m->nodes,  m->groups, m->classes,
-                                    m->claims, m->queues, m->namespaces};
-    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS, QUEUES, NAMESPACES};
-    static const char classes[] = "ngkcqs";
+    struct object_truth *lists[] = {m->nodes,  m->groups,     m->classes, m->claims,
+                                    m->queues, m->namespaces, m->budgets};
+    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS, QUEUES, NAMESPACES, BUDGETS};
+    static const char classes[] = "ngkcqsb";
     for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
         for (int i = 0; i < counts[k]; i++) {
             lists[k][i].shown = false;
