@@ -182,7 +182,7 @@ struct model {
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
     struct object_truth queues[QUEUES], namespaces[NAMESPACES], budgets[BUDGETS];
-    uint64_t evicted_in[BUDGETS]; /* totals->steps when the budget last allowed an eviction */
+    uint64_t evicted_in[BUDGETS]; /* totals->steps of the last evictions that it could count */
     struct pod_truth pods[PODS];
     struct queue_shown queues_shown[QUEUES];
     bool excused[GROUPS];                 /* after a failure or change: may be bound in part */

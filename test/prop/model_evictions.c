@@ -53,7 +53,9 @@ static void carry_out(struct model *m, struct pod_truth *t)
             continue;
         struct object_truth *budget = &m->budgets[b];
         op_set(&budget->spec, A_ALLOWED, budget->spec.value[A_ALLOWED] - 1);
-        if (!budget->dirty)
+        if (t->dirty != CLEAN)
+            m->evicted_in[b] = 0; /* the core may not know that the pod runs */
+        else if (!budget->dirty)
             m->evicted_in[b] = m->totals->steps;
         budget->dirty = true;
     }
