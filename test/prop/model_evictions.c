@@ -76,6 +76,8 @@ void eviction_asked(struct model *m, int p)
     if (for_room && t->dirty == CLEAN && budgets_known(m))
         model_fail(m, "evict", "eviction of p%d, which a disruption budget forbids", p);
     t->refused = t->serial;
+    if (pod_group(t) >= 0)
+        group_excuse(m, pod_group(t)); /* other members may be gone before it is evicted */
 }
 
 void evictions_retry(struct model *m)
