@@ -56,9 +56,9 @@ static void add_amount(struct table *t, const char *resource, int64_t amount)
 
 /* What would make room if it ended. With `preemption: true`, muster evicts it soon. */
 #define VICTIMS_SHOWN 5
-static void put_victims(const json_t *gang, struct buf *out)
+static void put_victims(const json_t *eviction, struct buf *out)
 {
-    const json_t *victims = json_object_get(gang, "fitsWithout"), *v;
+    const json_t *victims = json_object_get(eviction, "victims"), *v;
     size_t i, n = json_array_size(victims);
     for (i = 0; i < n && i < VICTIMS_SHOWN; i++) {
         v = json_array_get(victims, i);
@@ -70,8 +70,29 @@ static void put_victims(const json_t *gang, struct buf *out)
     }
     if (n > VICTIMS_SHOWN)
         buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
-    if (n)
-        buf_puts(out, ", which may be evicted\n");
+    buf_printf(out,
+               ", which may be evicted (highest priority: %" PRId64 ", lost work: %" PRId64
+               " device-seconds)\n",
+               reply_number(eviction, "highestPriority"),
+               reply_number(eviction, "lostDeviceSeconds"));
+}
+
+static void put_eviction(const json_t *gang, struct buf *out)
+{
+    const json_t *eviction = json_object_get(gang, "eviction");
+    const char *room = reply_text(eviction, "makesRoom"),
+               *budget = reply_text(eviction, "protectedBy");
+    if (json_array_size(json_object_get(eviction, "victims")))
+        put_victims(eviction, out);
+    else if (str_eq(room, "unknown"))
+        buf_puts(out,
+                 "evictions:  muster stopped the search for gangs and pods to evict, because it "
+                 "takes too long\n");
+    else if (str_eq(room, "no") && *budget)
+        buf_printf(out, "evictions:  would not make enough room; some pods are protected by %s%s\n",
+                   str_eq(budget, "several") ? "several PodDisruptionBudgets"
+                                             : "PodDisruptionBudget ",
+                   str_eq(budget, "several") ? "" : budget);
 }
 
 static void put_head(const json_t *gang, struct buf *out)
@@ -88,7 +109,7 @@ static void put_head(const json_t *gang, struct buf *out)
     if (*help)
         buf_printf(out, "would help: %s\n", help);
     put_more_nodes(out, "would fit:  ", gang);
-    put_victims(gang, out);
+    put_eviction(gang, out);
     if (!json_is_true(json_object_get(gang, "podGroupExists")))
         buf_puts(out, "the PodGroup object does not exist\n");
     if (!str_eq(root, reply_text(gang, "name")))

@@ -320,6 +320,20 @@ struct gang_explained_victim {
     const struct gang_pod_facts *pod; /* NULL: the whole gang */
 };
 
+/* Whether evictions would make room for the gang. */
+struct gang_explained_eviction {
+    enum gang_answer room; /* GANG_NOT_ASKED: it was not searched for, or not to the end */
+    bool searched;
+    struct gang_explained_victim *victims; /* with GANG_YES: without them, the gang has room */
+    size_t n_victims;                      /* 0: the room is enough when all ending pods are gone */
+    int32_t priority;                      /* the highest one of a victim */
+    int gangs;                             /* gangs and ordinary pods that lose pods */
+    int64_t lost_seconds;                  /* device-seconds */
+    /* Without GANG_YES: the first disruption budget that protects a pod; NULL: none. Its name is
+     * NULL if several budgets cover the pod. */
+    const struct gang_budget_facts *budget;
+};
+
 struct gang_explained {
     int waiting;                         /* number of all waiting gangs */
     const struct gang_ref *earmark_gang; /* the gang that has the earmark; NULL: none */
@@ -345,8 +359,7 @@ struct gang_explained {
     size_t n_ahead;                  /* of these, how many are set */
     int more_nodes;                  /* with this many more nodes, a trial found room; 0: unknown */
     const char *like;                /* the additional nodes were copies of this node; NULL: none */
-    struct gang_explained_victim *victims; /* of a lower priority: without them the gang has room */
-    size_t n_victims;                      /* 0: unknown, or there are none */
+    struct gang_explained_eviction eviction;
 };
 /* Fills *ret, which the caller frees with gang_explained_done(). False: there is no such gang, and
  * *ret is not set. Runs trials, and leaves the core as it was. */

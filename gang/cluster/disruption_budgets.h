@@ -3,8 +3,8 @@
  * disruption_budgets.h - PodDisruptionBudgets, which limit evictions.
  *
  * The eviction API refuses to evict a pod if its budget allows no more disruptions, or if several
- * budgets cover the pod. Pods that are not running yet, or are Terminating, need no budget. Whoever
- * may create budgets can protect all pods of the namespace. So muster reads no more than
+ * budgets cover the pod. Pods that are not running yet, or are Terminating, need no budget. A user
+ * who may create budgets can protect all pods of the namespace. So muster reads no more than
  * BOUND_BUDGETS of them: with more, no pod of the namespace that needs a budget may be evicted.
  *
  * Which budget covers a pod is found out when it is first asked for. A pod keeps the answer until

@@ -11,8 +11,7 @@
 #include "gang/queue/queues.h"
 
 /* Looking at PODS_PER_WORK pods, or at as many disruption budgets, costs as much work as scanning
- * one node. Sorting one victim costs
- * as much as scanning WORK_PER_VICTIM nodes. */
+ * one node. Sorting one victim costs as much as scanning WORK_PER_VICTIM nodes. */
 #define PODS_PER_WORK   8
 #define WORK_PER_VICTIM 2
 

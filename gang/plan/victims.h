@@ -73,9 +73,9 @@ void victims_done(struct victims *victims);
  * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
 /* Removes victim i in the trial. False: this would leave its gang below a minimum or a queue below
- * what it deserves, a disruption budget forbids it beside those that are removed already, or
- * nothing of the victim is left to remove. The trial may then have a part of
- * the removal, so the caller takes a mark before the call and goes back to it. */
+ * what it deserves, a disruption budget does not allow one more, or nothing of the victim is left
+ * to remove. The trial may then contain a part of the removal, so the caller takes a mark before
+ * the call and goes back to it. */
 bool victim_remove(struct trial *t, struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */

@@ -437,14 +437,29 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
 /* Finds out whether the end of gangs and pods of a lower priority would help. */
 static void explain_victims(struct gang_core *core, struct gang *gang, struct gang_explained *x)
 {
+    static const enum gang_answer answers[] = {
+        [PREEMPTION_FOUND] = GANG_YES,
+        [PREEMPTION_LEAVING] = GANG_YES,
+        [PREEMPTION_NONE] = GANG_NO,
+        [PREEMPTION_UNKNOWN] = GANG_NOT_ASKED,
+    };
     struct what_if w;
     int64_t work = EVICTION_WORK_MAX;
     if (!what_if_begin(&w, core, gang))
         return;
     struct preemption p = preemption_search(core, gang, &work);
-    x->victims = xcalloc(p.n + 1, sizeof *x->victims);
+    struct gang_explained_eviction *e = &x->eviction;
+    *e = (struct gang_explained_eviction){
+        .room = answers[p.result],
+        .searched = true,
+        .victims = xcalloc(p.n + 1, sizeof *e->victims),
+        .priority = p.cost.priority,
+        .gangs = p.cost.gangs,
+        .lost_seconds = p.cost.lost,
+        .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
+    };
     for (size_t i = 0; i < p.n; i++)
-        x->victims[x->n_victims++] = (struct gang_explained_victim){
+        e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
             .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
     preemption_done(&p);
@@ -550,5 +565,5 @@ void gang_explained_done(struct gang_explained *x)
     free(x->signatures);
     free(x->pods);
     free(x->holders);
-    free(x->victims);
+    free(x->eviction.victims);
 }

@@ -121,14 +121,12 @@ void api_json_more_nodes(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
-static void put_victims(struct buf *out, const struct gang_explained *x)
+static void put_victims(struct buf *out, const struct gang_explained_eviction *e)
 {
-    if (!x->n_victims)
-        return;
-    json_put_key(out, "fitsWithout");
+    json_put_key(out, "victims");
     buf_putc(out, '[');
-    for (size_t i = 0; i < x->n_victims; i++) {
-        const struct gang_explained_victim *v = &x->victims[i];
+    for (size_t i = 0; i < e->n_victims; i++) {
+        const struct gang_explained_victim *v = &e->victims[i];
         json_put_object(out);
         json_put_text(out, "kind", v->pod ? "pod" : "gang");
         json_put_text(out, "namespace", v->pod ? v->pod->ns : v->gang->ns);
@@ -136,6 +134,29 @@ static void put_victims(struct buf *out, const struct gang_explained *x)
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
+}
+
+static void put_eviction(struct buf *out, const struct gang_explained_eviction *e)
+{
+    static const char *const rooms[] = {
+        [GANG_NOT_ASKED] = "unknown", [GANG_NO] = "no", [GANG_YES] = "yes"};
+    if (!e->searched)
+        return;
+    json_put_key(out, "eviction");
+    buf_putc(out, '{');
+    json_put_text(out, "makesRoom", rooms[e->room]);
+    put_victims(out, e);
+    if (e->n_victims) {
+        json_put_number(out, "highestPriority", e->priority);
+        json_put_number(out, "gangsAndPods", e->gangs);
+        json_put_number(out, "lostDeviceSeconds", e->lost_seconds);
+    }
+    if (e->budget && e->budget->name) {
+        cleanup_free char *name = xasprintf("%s/%s", e->budget->ns, e->budget->name);
+        json_put_text(out, "protectedBy", name);
+    } else if (e->budget)
+        json_put_text(out, "protectedBy", "several");
+    buf_putc(out, '}');
 }
 
 static void put_holders(struct buf *out, const struct gang_explained *x)
@@ -239,7 +260,7 @@ void api_json_explain(struct gang_core *core, const struct history *history,
     if (x.held)
         put_holders(out, &x);
     api_json_more_nodes(out, &x);
-    put_victims(out, &x);
+    put_eviction(out, &x.eviction);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);

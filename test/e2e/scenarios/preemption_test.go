@@ -142,7 +142,7 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 		}
 	}
 	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
-	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "gang ml/urgent, which has the priority 1000 instead of 0")
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "gang ml/urgent, which has a higher priority (1000, this one has 0)")
 	c.WaitEvent(t, "Pod", "ml", victims[0], "Preempted", "gang ml/urgent")
 	if got := m.Gang(t, "ml", "urgent"); got.State != "Waiting" || got.Reason.Code != "WaitsForEvictedPods" {
 		t.Errorf("the gang does not wait for the evicted pods: %+v", got)

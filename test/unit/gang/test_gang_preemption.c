@@ -68,11 +68,11 @@ static void evicted_gangs_make_room(void **state)
     assert_true(world_evicted(w, "low-0") && world_evicted(w, "low-1"));
     assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
     assert_true(world_event(w, "PodGroup/low Preempted: evicted to make room for gang "
-                               "default/urgent, which has the priority 10 instead of 0"));
+                               "default/urgent, which has a higher priority (10, this one has 0)"));
     assert_true(world_event(w, "Pod/low-0 Preempted: "));
     assert_true(world_event(w,
-                            "PodGroup/urgent Preempting: muster evicts pods to make room for the "
-                            "gang: gang default/low"));
+                            "PodGroup/urgent Preempting: to make room for this gang, muster evicts "
+                            "gang default/low (highest priority: 0, lost work: "));
     ends(w, "low-0", "low", 4, "n0");
     ends(w, "low-1", "low", 4, "n1");
     world_pod_gone(w, "low-0");
