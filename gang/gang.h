@@ -423,22 +423,38 @@ int gang_core_dry_run(struct gang_core *core, struct gang_event *events, size_t 
 /* The priority that a PriorityClass gives to pods. False: it is unknown. */
 bool gang_core_priority_class(const struct gang_core *core, const char *name, int32_t *ret);
 
+/* Why muster evicts a gang or pod for another gang, with its metric label. */
+#define GANG_PREEMPTION_REASONS(X)                                                                 \
+    X(PRIORITY, "priority") /* it has a lower priority */                                          \
+    X(RECLAIM, "reclaim")   /* its queue uses more than it deserves */
+
+enum gang_preemption_reason {
+#define X(id, name) GANG_PREEMPTION_##id,
+    GANG_PREEMPTION_REASONS(X)
+#undef X
+        GANG_PREEMPTION_REASON_MAX
+};
+
 /* Counters start at 0 in gang_core_new(). Gauges, from `gangs` on, show the current state. */
 struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_displaced;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
-    uint64_t rejected_early;                  /* early rejections of members */
-    uint64_t gates_lifted;                    /* pods for which muster has requested it */
-    uint64_t binds_not_passed;                /* bind calls that no filter result allows */
-    uint64_t searches;                        /* for victims of a preemption */
-    uint64_t preemptions;                     /* of them, searches after which pods were evicted */
-    uint64_t preemptions_spoiled;             /* the room that they made was not enough any more */
-    uint64_t preempted_gangs, preempted_pods; /* evicted for other gangs */
-    uint64_t preempted_lost;                  /* device-seconds that these had run */
-    uint64_t binds_unfit;               /* bind calls for nodes that the pod's own rules exclude */
-    uint64_t bindings_express;          /* sent for members that were not at bind */
-    uint64_t predicate_checks;          /* filter calls that predicate parity has compared */
+    uint64_t rejected_early;      /* early rejections of members */
+    uint64_t gates_lifted;        /* pods for which muster has requested it */
+    uint64_t binds_not_passed;    /* bind calls that no filter result allows */
+    uint64_t searches;            /* for victims of a preemption */
+    uint64_t preemptions;         /* of them, searches after which pods were evicted */
+    uint64_t preemptions_spoiled; /* the room that they made was not enough any more */
+    /* evicted for other gangs, by reason */
+    uint64_t preempted_gangs[GANG_PREEMPTION_REASON_MAX];
+    uint64_t preempted_pods[GANG_PREEMPTION_REASON_MAX];
+    uint64_t preempted_lost;   /* device-seconds that these had run */
+    uint64_t preemptions_done; /* gangs for which pods were evicted, and which are Scheduled now */
+    usec_t preemption_waits;   /* sum of the times that these waited since the evictions began */
+    uint64_t binds_unfit;      /* bind calls for nodes that the pod's own rules exclude */
+    uint64_t bindings_express; /* sent for members that were not at bind */
+    uint64_t predicate_checks; /* filter calls that predicate parity has compared */
     uint64_t mismatches[PREDICATE_MAX]; /* confirmed differences */
     uint64_t violations[GANG_INVARIANT_MAX];
     uint64_t cells[GANG_STATE_MAX][TRIGGER_MAX]; /* triggers, by the gang's state before them */

@@ -85,6 +85,15 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     preempted_room_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_PREEMPTION]);
     gang->preempting.tries = 0;
+    gang->preempting.began = 0;
+}
+
+void preemption_placed(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->preempting.began)
+        return;
+    core->stats.preemptions_done++;
+    core->stats.preemption_waits += core->now - gang->preempting.began;
 }
 
 /* ---- eviction ---- */
@@ -118,12 +127,15 @@ static int64_t evict_one(struct gang_core *core, struct pod *pod)
 static void evict(struct gang_core *core, struct gang *gang, const struct preemption *p)
 {
     emit_preemption(core, gang, p);
+    if (!gang->preempting.began)
+        gang->preempting.began = core->now;
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
-        core->stats.preempted_gangs += v->pod == NULL;
-        core->stats.preempted_pods +=
+        int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
+        core->stats.preempted_gangs[why] += v->pod == NULL;
+        core->stats.preempted_pods[why] +=
             (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang));
     }
 }

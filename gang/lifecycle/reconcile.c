@@ -217,6 +217,7 @@ static void block_extras(struct gang_core *core, struct gang *gang)
 
 static void enter_placed(struct gang_core *core, struct gang *gang)
 {
+    preemption_placed(core, gang);
     end_attempt(core, gang);
     partial_commit_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_NOTICE]);

@@ -178,6 +178,28 @@ static void equals_are_not_evicted(void **state)
     world_free(w);
 }
 
+/* The wait counts from the first eviction until the gang is Scheduled. */
+static void the_wait_after_an_eviction_is_counted(void **state)
+{
+    (void)state;
+    struct gang_stats s;
+    struct world *w = full_cluster();
+    world_wait(w, SECONDS(30));
+    world_pod_gone(w, "low-0");
+    world_pod_gone(w, "low-1");
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_done, 0);
+    runs(w, "urgent-0", "urgent", 4, "n0");
+    runs(w, "urgent-1", "urgent", 4, "n1");
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_done, 1);
+    assert_int_equal(s.preemption_waits, SECONDS(30));
+    assert_int_equal(s.preempted_gangs[GANG_PREEMPTION_PRIORITY], 1);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_PRIORITY], 2);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_RECLAIM], 0);
+    world_free(w);
+}
+
 /* A pod that a PodDisruptionBudget protects is not evicted in time. muster does not wait for ever,
  * and does not try the pod again soon. */
 static void an_eviction_in_vain_ends(void **state)
@@ -523,6 +545,10 @@ static void Q10_lent_room_comes_back(void **state)
     assert_true(world_event(w, "PodGroup/borrows Preempted: evicted to make room for gang "
                                "default/returns: queue a deserves the room, and queue b uses more "
                                "than it deserves"));
+    struct gang_stats s;
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preempted_gangs[GANG_PREEMPTION_RECLAIM], 1);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_PRIORITY], 0);
     world_pod_gone(w, "borrows-3");
     assert_string_equal(world_state(w, "returns"), "Planned");
     world_free(w);
@@ -633,6 +659,7 @@ int main(void)
         cmocka_unit_test(nothing_is_evicted_if_preemption_is_off),
         cmocka_unit_test(equals_are_not_evicted),
         cmocka_unit_test(an_eviction_in_vain_ends),
+        cmocka_unit_test(the_wait_after_an_eviction_is_counted),
         cmocka_unit_test(disruption_budgets_are_obeyed),
         cmocka_unit_test(a_budget_holds_for_the_whole_set),
         cmocka_unit_test(pods_that_do_not_run_need_no_budget),
