@@ -178,6 +178,26 @@ static void equals_are_not_evicted(void **state)
     world_free(w);
 }
 
+/* muster checks every few seconds whether the room is still enough. As long as it is, other gangs
+ * are not planned again. */
+static void checks_of_kept_room_do_not_concern_others(void **state)
+{
+    (void)state;
+    struct gang_stats before, after;
+    struct world *w = full_cluster();
+    for (int i = 0; i < 20; i++) {
+        cleanup_free char *name = xasprintf("waits%d", i);
+        arrives(w, name, 3, 4, 0);
+    }
+    world_wait(w, SECONDS(6));
+    gang_core_stats(w->core, &before);
+    world_wait(w, SECONDS(20)); /* no attempt times out, and no gang starves */
+    assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
+    gang_core_stats(w->core, &after);
+    assert_in_range(after.plans_failed - before.plans_failed, 0, 5);
+    world_free(w);
+}
+
 /* The wait counts from the first eviction until the gang is Scheduled. */
 static void the_wait_after_an_eviction_is_counted(void **state)
 {
@@ -659,6 +679,7 @@ int main(void)
         cmocka_unit_test(nothing_is_evicted_if_preemption_is_off),
         cmocka_unit_test(equals_are_not_evicted),
         cmocka_unit_test(an_eviction_in_vain_ends),
+        cmocka_unit_test(checks_of_kept_room_do_not_concern_others),
         cmocka_unit_test(the_wait_after_an_eviction_is_counted),
         cmocka_unit_test(disruption_budgets_are_obeyed),
         cmocka_unit_test(a_budget_holds_for_the_whole_set),
