@@ -319,6 +319,9 @@ void eviction_asked(struct model *m, int p);
 void evictions_retry(struct model *m);
 /* Deletes all budgets and carries out all evictions. */
 void evictions_end(struct model *m);
+/* How long muster tries to evict a pod. Afterwards, it gives up the evictions that are refused. */
+#define EVICTIONS_END SECONDS(310)
+void evictions_give_up(struct model *m);
 
 /* ---- model_scheduler.c ---- */
 /* An event that wakes pods in kube-scheduler's queue. `room`: the event may have added capacity. */

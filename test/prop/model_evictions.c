@@ -90,6 +90,12 @@ void evictions_retry(struct model *m)
     }
 }
 
+void evictions_give_up(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        m->pods[p].refused = 0;
+}
+
 void evictions_end(struct model *m)
 {
     for (int b = 0; b < BUDGETS; b++) {

@@ -54,7 +54,10 @@ void let_time_pass(struct model *m, usec_t t)
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
     if (t > 0)
         hidden_return(m);
-    evictions_end(m);
+    if (t >= EVICTIONS_END)
+        evictions_give_up(m);
+    else
+        evictions_end(m);
 }
 
 static void do_wait(struct model *m, const struct op *op)

@@ -378,6 +378,11 @@ static void draw_urgent(struct drawing *d)
     struct op op = d->group_spec[g];
     op_set(&op, A_PRIO, 4);
     add(d, &op);
+    if (chance(d, 15)) { /* refused evictions stay refused until muster gives up */
+        op = op_make(OP_WAIT, 0, 0);
+        op_set(&op, A_TIME, (int32_t)(EVICTIONS_END / USEC_PER_MSEC));
+        add(d, &op);
+    }
 }
 
 void draw_pod(struct drawing *d)
