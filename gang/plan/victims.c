@@ -123,7 +123,7 @@ static void add_loss(const struct gang_core *core, struct victim *v, const struc
     if (__builtin_mul_overflow(seconds, devices_of(core, pod->signature), &lost))
         lost = INT64_MAX;
     v->lost = sum_of(v->lost, lost);
-    v->ran = sum_of(v->ran, seconds);
+    v->ran = sum_of(v->ran, seconds + 1); /* of pods that have just started, fewer are better */
 }
 
 /* ---- the list ---- */

@@ -43,7 +43,7 @@ struct victim {
     struct take take;
     int32_t priority;
     int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
-    int64_t ran;  /* the sum of these seconds. Both stop at INT64_MAX */
+    int64_t ran;  /* the sum of these seconds + 1. Both stop at INT64_MAX */
 };
 
 struct victims {
