@@ -6,8 +6,9 @@
 #include "test/prop/model.h"
 #include "test/prop/oracle.h"
 
-/* The longest time of a calm phase. Pods and gangs that are still pending then count as stuck. */
-#define CALM_LIMIT SECONDS(2000)
+/* The longest time of a calm phase. Pods and gangs that are still pending then count as stuck. It
+ * is longer than an attempt, in which a member that kube-scheduler never tries keeps its slot. */
+#define CALM_LIMIT SECONDS(3000)
 
 /* ---- time ---- */
 
