@@ -58,6 +58,7 @@ struct gang_core {
     char **queue_grants; /* sorted */
     usec_t now;
     uint64_t steps;
+    uint64_t outside; /* counts facts that muster did not cause, and that may help a gang */
     bool synced;
     usec_t synced_at;
 

@@ -94,6 +94,7 @@ void preemption_placed(struct gang_core *core, struct gang *gang)
         return;
     core->stats.preemptions_done++;
     core->stats.preemption_waits += core->now - gang->preempting.began;
+    gang->preempting.won = core->outside + 1;
 }
 
 /* ---- eviction ---- */
@@ -210,6 +211,13 @@ static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang
 }
 
 /* The gang does not search again for a while, whether it has searched or not: waiting gangs must
+/* Between two outside changes, a gang evicts others for one placement only. So evictions come to an
+ * end, whatever the rules about victims are (docs/preemption.md). */
+static bool has_won(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->preempting.won == core->outside + 1;
+}
+
  * not all be planned again whenever one of them may search. */
 static void pause_gang(struct gang_core *core, struct gang *gang)
 {
@@ -249,6 +257,10 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
     if (nothing_is_lower(core, gang) && !(gang->queue && gang->queue->facts))
+    if (has_won(core, gang)) {
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
+        return false;
+    }
         return false;
     usec_t delay = end_of_delay(core, gang);
     if (delay > core->now) {

@@ -152,8 +152,34 @@ struct gang_core *gang_core_free(struct gang_core *core)
     return NULL;
 }
 
+/* Whether the fact may help a gang, and muster did not cause it. Evicted pods and the pods that
+ * replace them are no such facts. */
+static bool comes_from_outside(const struct gang_core *core, const struct gang_event *ev)
+{
+    static const bool always[GANG_EV_MAX] = {
+        [GANG_EV_NODE_SET] = true,      [GANG_EV_NODE_GONE] = true,
+        [GANG_EV_GROUP_SET] = true,     [GANG_EV_GROUP_GONE] = true,
+        [GANG_EV_CLASS_SET] = true,     [GANG_EV_CLASS_GONE] = true,
+        [GANG_EV_CLAIM_SET] = true,     [GANG_EV_CLAIM_GONE] = true,
+        [GANG_EV_BUDGET_SET] = true,    [GANG_EV_BUDGET_GONE] = true,
+        [GANG_EV_QUEUE_SET] = true,     [GANG_EV_QUEUE_GONE] = true,
+        [GANG_EV_NAMESPACE_SET] = true, [GANG_EV_NAMESPACE_GONE] = true,
+    };
+    const struct pod *pod = ev->kind == GANG_EV_POD_GONE
+                                ? pod_by_name(core, ev->gone.ns, ev->gone.name)
+                            : ev->kind == GANG_EV_POD_SET ? pod_by_uid(core, ev->pod->uid)
+                                                          : NULL;
+    if (!pod)
+        return always[ev->kind];
+    bool ends = ev->kind == GANG_EV_POD_GONE ||
+                (!pod_is_finished(pod) &&
+                 (ev->pod->phase == PHASE_SUCCEEDED || ev->pod->phase == PHASE_FAILED));
+    return ends && !pod->eviction.requested;
+}
+
 static void take_fact(struct gang_core *core, struct gang_event *ev)
 {
+    core->outside += comes_from_outside(core, ev);
     switch (ev->kind) {
     case GANG_EV_NODE_SET:
         on_node_set(core, STEAL(ev->node));

@@ -198,6 +198,43 @@ static void checks_of_kept_room_do_not_concern_others(void **state)
     world_free(w);
 }
 
+/* Between two outside changes, a gang evicts others for one placement only, although priorities
+ * allow more. A new node, for example, is such a change. */
+static void Q08_a_gang_evicts_once_between_outside_changes(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_group(w, "high", 1);
+    world_group(w, "low", 1);
+    world_group(w, "lower", 1);
+    runs(w, "low-0", "low", 4, "n0");
+    runs(w, "lower-0", "lower", 4, "n1");
+    arrives(w, "mid", 1, 4, 5);
+    assert_int_equal(w->n_evictions, 1);
+    bool low = world_evicted(w, "low-0");
+    world_pod_gone(w, low ? "low-0" : "lower-0");
+    runs(w, "mid-0", "mid", 4, low ? "n0" : "n1");
+    struct gang_pod_facts *f = world_pod_facts("high-0", "high", 4);
+    f->priority = 10;
+    gang_kvs_add(&f->node_selector, "kubernetes.io/hostname", low ? "n0" : "n1");
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(2)); /* searches have pauses */
+    assert_true(world_evicted(w, "mid-0"));
+    world_pod_gone(w, "mid-0");
+    f = running("high-0", "high", 4, low ? "n0" : "n1");
+    f->priority = 10;
+    world_pod_set(w, f);
+    f = world_pod_facts("mid-1", "mid", 4);
+    f->priority = 5;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(600));
+    assert_int_equal(w->n_evictions, 2);
+    world_node(w, "n2", 1); /* too small for it */
+    world_wait(w, SECONDS(61));
+    assert_int_equal(w->n_evictions, 3);
+    world_free(w);
+}
+
 /* The wait counts from the first eviction until the gang is Scheduled. */
 static void the_wait_after_an_eviction_is_counted(void **state)
 {
@@ -703,3 +740,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test(Q08_a_gang_evicts_once_between_outside_changes),
