@@ -178,9 +178,10 @@ static bool asked_enough(struct gang_core *core)
 /* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
 static bool may_reclaim(struct gang_core *core, const struct gang *gang)
 {
-    struct reclaimed what;
-    return core->queues.root && gang->queue && queue_deserves_more(gang->queue) &&
-           gang_entitled(core, gang, &what);
+    if (!core->queues.root || !gang->queue || !queue_deserves_more(gang->queue))
+        return false;
+    struct entitlement e = gang_entitlement(core, gang);
+    return e.up_to[RECLAIM_DESERVED] || e.up_to[RECLAIM_SHARE];
 }
 
 void preemption_notice(struct gang_core *core)
@@ -210,7 +211,6 @@ static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang
     return end;
 }
 
-/* The gang does not search again for a while, whether it has searched or not: waiting gangs must
 /* Between two outside changes, a gang evicts others for one placement only. So evictions come to an
  * end, whatever the rules about victims are (docs/preemption.md). */
 static bool has_won(const struct gang_core *core, const struct gang *gang)
@@ -218,6 +218,7 @@ static bool has_won(const struct gang_core *core, const struct gang *gang)
     return gang->preempting.won == core->outside + 1;
 }
 
+/* The gang does not search again for a while, whether it has searched or not: waiting gangs must
  * not all be planned again whenever one of them may search. */
 static void pause_gang(struct gang_core *core, struct gang *gang)
 {
@@ -256,27 +257,30 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
-    if (nothing_is_lower(core, gang) && !(gang->queue && gang->queue->facts))
     if (has_won(core, gang)) {
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
         return false;
     }
+    if (nothing_is_lower(core, gang) && !(gang->queue && gang->queue->facts))
         return false;
     usec_t delay = end_of_delay(core, gang);
     if (delay > core->now) {
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
+    bool shares = queue_takes_by_share(gang->queue);
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false;
     if (core->now >= gang->preempting.next) {
         later = core->now < core->preempting.next;
         asked = !later && (lower || (!asked_enough(core) && may_reclaim(core, gang)));
         if (asked && search(core, gang))
             return true;
-        if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
+        if (!asked && shares && !later) /* its fair share may change at any time */
+            pause_gang(core, gang);
+        else if (!asked) /* its pause does not grow: it comes before gangs that have searched */
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    if (lower || asked || later) /* otherwise only a change can help, which plans it again */
+    if (lower || asked || later || shares) /* else only a change can help, which plans it again */
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     return false;
 }

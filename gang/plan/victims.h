@@ -25,8 +25,7 @@
 struct taker {
     struct gang_core *core;
     const struct gang *gang;
-    const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
-    struct reclaimed what;        /* the resources that it may take back */
+    struct entitlement entitlement; /* to room of other queues */
 };
 struct taker taker_of(struct gang_core *core, const struct gang *gang);
 
@@ -35,6 +34,7 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang);
 struct take {
     bool may;
     const struct queue *queue, *branch; /* NULL: by priority */
+    enum reclaim_rule rule;
 };
 
 struct victim {
