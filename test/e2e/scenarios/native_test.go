@@ -13,7 +13,7 @@ import (
 
 // nativeGroup is a PodGroup of Kubernetes' own API.
 const nativeGroup = `
-apiVersion: scheduling.k8s.io/v1alpha2
+apiVersion: API
 kind: PodGroup
 metadata: {namespace: ml, name: NAME}
 spec:
@@ -23,7 +23,7 @@ spec:
 // addNative creates a native PodGroup of four pods with one GPU each; more is added to its spec.
 func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Which {
 	t.Helper()
-	c.Apply(t, []byte(strings.ReplaceAll(nativeGroup, "NAME", name)+more))
+	c.Apply(t, []byte(strings.NewReplacer("API", c.Kubernetes.NativeAPI(), "NAME", name).Replace(nativeGroup)+more))
 	var names []string
 	for i := range 4 {
 		names = append(names, fmt.Sprintf("%s-%d", name, i))
@@ -37,13 +37,12 @@ func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Whic
 // S14: with Kubernetes' own gangs, the scheduler calls muster in scheduling cycles that it may
 // revert without notice. muster ignores native PodGroups, keeps nothing from such cycles, and its
 // own gangs and ordinary pods work beside them.
-func TestS14_MusterIgnoresNativeGangs(t *testing.T) {
-	beside(t)
-	c := testbed.StartCluster(t, testbed.Options{
-		Dialects: []testbed.Dialect{testbed.Sigs},
-		Features: testbed.NativeGangs,
-		APIs:     []string{"scheduling.k8s.io/v1alpha2"},
-	})
+func TestS14_MusterIgnoresNativeGangs(t *testing.T) { onNativeVersions(t, musterIgnoresNativeGangs) }
+
+func musterIgnoresNativeGangs(t *testing.T, version testbed.Kubernetes) {
+	options := version.NativeGangs()
+	options.Dialects = []testbed.Dialect{testbed.Sigs}
+	c := testbed.StartCluster(t, options)
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	verbs := testbed.StartVerbProxy(t, m)
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
