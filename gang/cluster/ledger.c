@@ -237,6 +237,11 @@ void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enu
     charge(core, pod, node, how);
 }
 
+struct charge_place charge_place_on(struct node *node)
+{
+    return (struct charge_place){node, CHARGE_ASSIGNED, &node->pods, node->marks.changed};
+}
+
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
 {
     struct charge_place was = {pod->node, pod->charge, pod->in_node.next, pod->node->marks.changed};
