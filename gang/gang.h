@@ -334,6 +334,26 @@ struct gang_explained_eviction {
     const struct gang_budget_facts *budget;
 };
 
+/* An ordinary pod, a member that its gang does not need, or pods of a gang that restarts. */
+struct gang_explained_move {
+    const struct gang_ref *gang;      /* NULL: an ordinary pod */
+    const struct gang_pod_facts *pod; /* NULL: pods of a whole gang */
+    const char *from, *to;            /* nodes */
+    int pods;                         /* how many move */
+    int restarts;                     /* how many restart, on all nodes */
+};
+
+/* Whether moves of running pods to other nodes would make room for the gang. */
+struct gang_explained_consolidation {
+    enum gang_answer room; /* GANG_NOT_ASKED: it was not searched for, or not to the end */
+    bool searched;
+    struct gang_explained_move *moves; /* in their order. With GANG_NO: if `budget` allowed them */
+    size_t n_moves;
+    /* With GANG_NO and moves: the budget that forbids one. Its name is NULL if several budgets
+     * cover the pod. */
+    const struct gang_budget_facts *budget;
+};
+
 struct gang_explained {
     int waiting;                         /* number of all waiting gangs */
     const struct gang_ref *earmark_gang; /* the gang that has the earmark; NULL: none */
@@ -360,6 +380,7 @@ struct gang_explained {
     int more_nodes;                  /* with this many more nodes, a trial found room; 0: unknown */
     const char *like;                /* the additional nodes were copies of this node; NULL: none */
     struct gang_explained_eviction eviction;
+    struct gang_explained_consolidation consolidation;
 };
 /* Fills *ret, which the caller frees with gang_explained_done(). False: there is no such gang, and
  * *ret is not set. Runs trials, and leaves the core as it was. */

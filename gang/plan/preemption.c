@@ -3,11 +3,9 @@
 
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/signatures.h"
 #include "gang/plan/min_resources_check.h"
+#include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
-#include "gang/podgroup/earmark.h"
-#include "gang/podgroup/infeasible_nodes.h"
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
@@ -290,23 +288,10 @@ static void find_spots(struct search *s)
 
 /* ---- room for members like the culprit of the last shortage ---- */
 
-/* An estimate of how many members of s->kind fit on the node: without host ports and most rules
- * between pods. */
 static int64_t room_on(struct search *s, const struct node *node)
 {
-    struct signature *signature = s->kind;
-    const struct reach reach = gang_reach(s->core, s->gang);
-    int64_t most = signature->alone ? 1 : INT32_MAX;
     spend(s, 1);
-    if (!node->facts || signature_refusal(signature, node) ||
-        node_is_infeasible(s->core, s->gang, signature, node))
-        return 0;
-    for (size_t i = 0; i < signature->n_needs && most > 0; i++) {
-        const struct need *need = &signature->needs[i];
-        int64_t n = node_room(node, need->resource, &reach) / need->amount;
-        most = n < most ? n : most;
-    }
-    return most > 0 ? most : 0;
+    return node_holds(s->core, s->gang, s->kind, node);
 }
 
 /* How many more members fit because of the changes since the mark. With `keep`, the changed spots

@@ -30,12 +30,16 @@ static bool budget_forbids(struct gang_core *core, struct victims *victims, stru
     return budget != NULL;
 }
 
-static bool may_evict(struct gang_core *core, struct victims *victims, struct pod *pod)
+bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
     return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node &&
-           f->grace <= GRACE_LIMIT && !eviction_was_in_vain(core, pod) &&
-           !budget_forbids(core, victims, pod);
+           f->grace <= GRACE_LIMIT && !eviction_was_in_vain(core, pod);
+}
+
+static bool may_evict(struct gang_core *core, struct victims *victims, struct pod *pod)
+{
+    return pod_may_be_evicted(core, pod) && !budget_forbids(core, victims, pod);
 }
 
 static bool same_namespace(const struct gang *a, const struct gang *b)

@@ -61,6 +61,9 @@ struct victims {
 bool gang_may_preempt(const struct gang *gang);
 /* Whether the pod uses room and is not ending. */
 bool pod_runs(const struct pod *pod);
+/* Whether muster may evict the pod, as far as this does not depend on disruption budgets, on its
+ * gang or on its queue. */
+bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod);
 /* Whether it may take the slots of the other gang's plan: it may take room from the gang, and none
  * of the gang's members is at bind or bound. */
 bool plan_yields(const struct taker *taker, struct gang *other);

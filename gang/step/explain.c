@@ -16,6 +16,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/step/consolidation.h"
 #include "gang/step/gang_view.h"
 #include "gang/step/what_if.h"
 
@@ -30,6 +31,8 @@
 #define HOLDINGS_MAX  4000
 /* The limit of the search for victims, in scanned nodes. It takes about 4 ms. */
 #define EVICTION_WORK_MAX 20000
+/* The same for the search for moves. */
+#define CONSOLIDATION_WORK_MAX 12000
 
 /* ---- the tree of units ---- */
 
@@ -465,6 +468,35 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
     preemption_done(&p);
 }
 
+/* Finds out whether moves of running pods would help. If evictions make room, they come first. */
+static void explain_moves(struct gang_core *core, struct gang *gang, struct gang_explained *x)
+{
+    struct what_if w;
+    int64_t work = CONSOLIDATION_WORK_MAX;
+    bool evicts =
+        x->eviction.room == GANG_YES && (core->config.preemption || !x->eviction.n_victims);
+    if (evicts || !what_if_begin(&w, core, gang))
+        return;
+    struct consolidation c = consolidation_search(core, gang, &work);
+    x->consolidation = (struct gang_explained_consolidation){
+        .room = c.room,
+        .searched = true,
+        .moves = xcalloc(c.n + 1, sizeof *x->consolidation.moves),
+        .n_moves = c.n,
+        .budget = c.in_the_way,
+    };
+    for (size_t i = 0; i < c.n; i++)
+        x->consolidation.moves[i] = (struct gang_explained_move){
+            .gang = c.moves[i].gang ? &c.moves[i].gang->head->ref : NULL,
+            .pod = c.moves[i].pod ? c.moves[i].pod->facts : NULL,
+            .from = c.moves[i].from->name,
+            .to = c.moves[i].to->name,
+            .pods = c.moves[i].pods,
+            .restarts = c.moves[i].restarts,
+        };
+    consolidation_done(&c);
+}
+
 /* ---- the explanation ---- */
 
 static usec_t due(const struct gang *gang, enum timer_kind kind)
@@ -556,6 +588,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
         explain_help(core, gang, ret, worst, kinds);
     }
     explain_victims(core, gang, ret);
+    explain_moves(core, gang, ret);
     return true;
 }
 
@@ -566,4 +599,5 @@ void gang_explained_done(struct gang_explained *x)
     free(x->pods);
     free(x->holders);
     free(x->eviction.victims);
+    free(x->consolidation.moves);
 }

@@ -136,10 +136,19 @@ static void put_victims(struct buf *out, const struct gang_explained_eviction *e
     buf_putc(out, ']');
 }
 
+static const char *const rooms[] = {
+    [GANG_NOT_ASKED] = "unknown", [GANG_NO] = "no", [GANG_YES] = "yes"};
+
+static void put_budget(struct buf *out, const struct gang_budget_facts *budget)
+{
+    if (!budget)
+        return;
+    cleanup_free char *name = budget->name ? xasprintf("%s/%s", budget->ns, budget->name) : NULL;
+    json_put_text(out, "protectedBy", name ? name : "several");
+}
+
 static void put_eviction(struct buf *out, const struct gang_explained_eviction *e)
 {
-    static const char *const rooms[] = {
-        [GANG_NOT_ASKED] = "unknown", [GANG_NO] = "no", [GANG_YES] = "yes"};
     if (!e->searched)
         return;
     json_put_key(out, "eviction");
@@ -151,11 +160,36 @@ static void put_eviction(struct buf *out, const struct gang_explained_eviction *
         json_put_number(out, "gangsAndPods", e->gangs);
         json_put_number(out, "lostDeviceSeconds", e->lost_seconds);
     }
-    if (e->budget && e->budget->name) {
-        cleanup_free char *name = xasprintf("%s/%s", e->budget->ns, e->budget->name);
-        json_put_text(out, "protectedBy", name);
-    } else if (e->budget)
-        json_put_text(out, "protectedBy", "several");
+    put_budget(out, e->budget);
+    buf_putc(out, '}');
+}
+
+static void put_move(struct buf *out, const struct gang_explained_move *m)
+{
+    json_put_object(out);
+    json_put_text(out, "kind", m->pod ? "pod" : "gang");
+    json_put_text(out, "namespace", m->pod ? m->pod->ns : m->gang->ns);
+    json_put_text(out, "name", m->pod ? m->pod->name : m->gang->name);
+    json_put_number(out, "pods", m->pods);
+    json_put_number(out, "restarts", m->restarts);
+    json_put_text(out, "from", m->from);
+    json_put_text(out, "to", m->to);
+    buf_putc(out, '}');
+}
+
+static void put_consolidation(struct buf *out, const struct gang_explained_consolidation *c)
+{
+    if (!c->searched)
+        return;
+    json_put_key(out, "consolidation");
+    buf_putc(out, '{');
+    json_put_text(out, "makesRoom", rooms[c->room]);
+    json_put_key(out, "moves");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < c->n_moves; i++)
+        put_move(out, &c->moves[i]);
+    buf_putc(out, ']');
+    put_budget(out, c->budget);
     buf_putc(out, '}');
 }
 
@@ -261,6 +295,7 @@ void api_json_explain(struct gang_core *core, const struct history *history,
         put_holders(out, &x);
     api_json_more_nodes(out, &x);
     put_eviction(out, &x.eviction);
+    put_consolidation(out, &x.consolidation);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);
