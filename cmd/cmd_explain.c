@@ -56,9 +56,9 @@ static void add_amount(struct table *t, const char *resource, int64_t amount)
 
 /* What would make room if it ended. With `preemption: true`, muster evicts it soon. */
 #define VICTIMS_SHOWN 5
-static void put_victims(const json_t *gang, struct buf *out)
+static void put_victims(const json_t *eviction, struct buf *out)
 {
-    const json_t *victims = json_object_get(gang, "fitsWithout"), *v;
+    const json_t *victims = json_object_get(eviction, "victims"), *v;
     size_t i, n = json_array_size(victims);
     for (i = 0; i < n && i < VICTIMS_SHOWN; i++) {
         v = json_array_get(victims, i);
@@ -70,8 +70,72 @@ static void put_victims(const json_t *gang, struct buf *out)
     }
     if (n > VICTIMS_SHOWN)
         buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
+    buf_printf(out,
+               ", which may be evicted (highest priority: %" PRId64 ", lost work: %" PRId64
+               " device-seconds)\n",
+               reply_number(eviction, "highestPriority"),
+               reply_number(eviction, "lostDeviceSeconds"));
+}
+
+static void put_budget(const char *budget, struct buf *out)
+{
+    if (str_eq(budget, "several"))
+        buf_puts(out, "several PodDisruptionBudgets");
+    else
+        buf_printf(out, "PodDisruptionBudget %s", budget);
+}
+
+static void put_eviction(const json_t *gang, struct buf *out)
+{
+    const json_t *eviction = json_object_get(gang, "eviction");
+    const char *room = reply_text(eviction, "makesRoom"),
+               *budget = reply_text(eviction, "protectedBy");
+    if (json_array_size(json_object_get(eviction, "victims")))
+        put_victims(eviction, out);
+    else if (str_eq(room, "unknown"))
+        buf_puts(out,
+                 "evictions:  muster stopped the search for gangs and pods to evict, because it "
+                 "takes too long\n");
+    else if (str_eq(room, "no") && *budget) {
+        buf_puts(out, "evictions:  would not make enough room; some pods are protected by ");
+        put_budget(budget, out);
+        buf_putc(out, '\n');
+    }
+}
+
+/* "pod ml/a", or "2 pods of gang ml/g (all 8 pods restart)", and between which nodes */
+static void put_move(const json_t *m, struct buf *out)
+{
+    int64_t pods = reply_number(m, "pods"), restarts = reply_number(m, "restarts");
+    if (restarts > 1)
+        buf_printf(out, "%" PRId64 " pod%s of ", pods, pods == 1 ? "" : "s");
+    buf_printf(out, "%s %s/%s", reply_text(m, "kind"), reply_text(m, "namespace"),
+               reply_text(m, "name"));
+    if (restarts > 1)
+        buf_printf(out, " (all %" PRId64 " pods restart)", restarts);
+    buf_printf(out, " from %s to %s", reply_text(m, "from"), reply_text(m, "to"));
+}
+
+/* Which moves of running pods would make room. muster does not move them. */
+#define MOVES_SHOWN 4
+static void put_moves(const json_t *gang, struct buf *out)
+{
+    const json_t *consolidation = json_object_get(gang, "consolidation"),
+                 *moves = json_object_get(consolidation, "moves");
+    const char *budget = reply_text(consolidation, "protectedBy");
+    size_t n = json_array_size(moves);
+    for (size_t i = 0; i < n && i < MOVES_SHOWN; i++) {
+        buf_puts(out, i == 0 ? "would fit:  after moving " : i + 1 == n ? " and " : ", ");
+        put_move(json_array_get(moves, i), out);
+    }
+    if (n > MOVES_SHOWN)
+        buf_printf(out, " and %zu more", n - MOVES_SHOWN);
+    if (n && *budget) {
+        buf_puts(out, ", which is forbidden by ");
+        put_budget(budget, out);
+    }
     if (n)
-        buf_puts(out, ", which may be evicted\n");
+        buf_putc(out, '\n');
 }
 
 static void put_head(const json_t *gang, struct buf *out)
@@ -88,7 +152,8 @@ static void put_head(const json_t *gang, struct buf *out)
     if (*help)
         buf_printf(out, "would help: %s\n", help);
     put_more_nodes(out, "would fit:  ", gang);
-    put_victims(gang, out);
+    put_eviction(gang, out);
+    put_moves(gang, out);
     if (!json_is_true(json_object_get(gang, "podGroupExists")))
         buf_puts(out, "the PodGroup object does not exist\n");
     if (!str_eq(root, reply_text(gang, "name")))

@@ -45,7 +45,10 @@
     X(PARTS, 1024, "spec.subGroupPolicy", "parts of a policy")                                     \
     X(QUEUE_LEVELS, 64, "a queue", "levels below the cluster")                                     \
     X(QUEUE_RESOURCES, 64, "spec of a queue", "resources")                                         \
-    X(QUEUE_NAMESPACES, 256, "annotation quota.scheduling.koordinator.sh/namespaces", "namespaces")
+    X(QUEUE_NAMESPACES, 256, "annotation quota.scheduling.koordinator.sh/namespaces",              \
+      "namespaces")                                                                                \
+    X(BUDGET_RULES, 64, "spec.selector of a PodDisruptionBudget", "requirements and values")       \
+    X(BUDGETS, 512, "a namespace", "PodDisruptionBudgets")
 
 enum {
 #define X(name, most, field, counted) BOUND_##name = (most),

@@ -32,6 +32,9 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_CLAIM_SET:
         ev->claim = gang_claim_facts_free(ev->claim);
         break;
+    case GANG_EV_BUDGET_SET:
+        ev->budget = gang_budget_facts_free(ev->budget);
+        break;
     case GANG_EV_QUEUE_SET:
         ev->queue = gang_queue_facts_free(ev->queue);
         break;
@@ -45,6 +48,7 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_GROUP_GONE:
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
+    case GANG_EV_BUDGET_GONE:
         gang_ref_done(&ev->gone);
         break;
     case GANG_EV_BIND:

@@ -26,6 +26,8 @@
     X(CLASS_GONE, "a PriorityClass was deleted")                                                   \
     X(CLAIM_SET, "a PersistentVolumeClaim exists, or where it may be used changed")                \
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
+    X(BUDGET_SET, "a PodDisruptionBudget exists, or changed")                                      \
+    X(BUDGET_GONE, "a PodDisruptionBudget was deleted")                                            \
     X(QUEUE_SET, "a queue exists, or changed")                                                     \
     X(QUEUE_GONE, "a queue was deleted")                                                           \
     X(NAMESPACE_SET, "a namespace names a queue, or another one")                                  \
@@ -78,10 +80,11 @@ struct gang_event {
         struct gang_group_facts *group;          /* GROUP_SET; owned */
         struct gang_priority_class_facts *class; /* CLASS_SET; owned */
         struct gang_claim_facts *claim;          /* CLAIM_SET; owned */
+        struct gang_budget_facts *budget;        /* BUDGET_SET; owned */
         struct gang_queue_facts *queue;          /* QUEUE_SET; owned */
         struct gang_namespace_facts *namespace;  /* NAMESPACE_SET; owned */
-        /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE (ns, name),
-         * GROUP_GONE, QUEUE_GONE (all); owned */
+        /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE, BUDGET_GONE (ns,
+         * name), GROUP_GONE, QUEUE_GONE (all); owned */
         struct gang_ref gone;
         struct {
             enum gang_watch of;

@@ -450,3 +450,25 @@ struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f)
     free(f);
     return NULL;
 }
+
+struct gang_budget_facts *gang_budget_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_budget_facts));
+}
+
+struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->ns);
+    free(f->name);
+    term_done(&f->selector);
+    free(f);
+    return NULL;
+}
+
+bool gang_budget_selector_equal(const struct gang_budget_facts *a,
+                                const struct gang_budget_facts *b)
+{
+    return a->selects_none == b->selects_none && terms_equal(&a->selector, &b->selector);
+}

@@ -272,6 +272,16 @@ struct gang_claim_facts {
     size_t n_terms;
 };
 
+/* A PodDisruptionBudget. */
+struct gang_budget_facts {
+    char *ns, *name;
+    struct gang_term selector; /* of pods in its namespace; no requirements: all of them */
+    bool selects_none;         /* it has no selector */
+    int64_t allowed; /* how many pods may be evicted now (status.disruptionsAllowed). 0 as long as
+                        the status does not reflect the spec, or if the selector exceeds a bound, so
+                        that it is read as one of all pods */
+};
+
 bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 /* "API group/namespace/name", for maps and logs. The caller frees it. */
 char *gang_key(const char *api_group, const char *ns, const char *name);
@@ -296,6 +306,11 @@ struct gang_priority_class_facts *
 gang_priority_class_facts_free(struct gang_priority_class_facts *f);
 struct gang_claim_facts *gang_claim_facts_new(void);
 struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
+struct gang_budget_facts *gang_budget_facts_new(void);
+struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f);
+/* Whether both have the same selector. */
+bool gang_budget_selector_equal(const struct gang_budget_facts *a,
+                                const struct gang_budget_facts *b);
 
 /* Frees the content and leaves an empty selector. */
 void gang_selector_done(struct gang_selector *s);

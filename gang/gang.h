@@ -320,6 +320,40 @@ struct gang_explained_victim {
     const struct gang_pod_facts *pod; /* NULL: the whole gang */
 };
 
+/* Whether evictions would make room for the gang. */
+struct gang_explained_eviction {
+    enum gang_answer room; /* GANG_NOT_ASKED: it was not searched for, or not to the end */
+    bool searched;
+    struct gang_explained_victim *victims; /* with GANG_YES: without them, the gang has room */
+    size_t n_victims;                      /* 0: the room is enough when all ending pods are gone */
+    int32_t priority;                      /* the highest one of a victim */
+    int gangs;                             /* gangs and ordinary pods that lose pods */
+    int64_t lost_seconds;                  /* device-seconds */
+    /* Without GANG_YES: the first disruption budget that protects a pod; NULL: none. Its name is
+     * NULL if several budgets cover the pod. */
+    const struct gang_budget_facts *budget;
+};
+
+/* An ordinary pod, a member that its gang does not need, or pods of a gang that restarts. */
+struct gang_explained_move {
+    const struct gang_ref *gang;      /* NULL: an ordinary pod */
+    const struct gang_pod_facts *pod; /* NULL: pods of a whole gang */
+    const char *from, *to;            /* nodes */
+    int pods;                         /* how many move */
+    int restarts;                     /* how many restart, on all nodes */
+};
+
+/* Whether moves of running pods to other nodes would make room for the gang. */
+struct gang_explained_consolidation {
+    enum gang_answer room; /* GANG_NOT_ASKED: it was not searched for, or not to the end */
+    bool searched;
+    struct gang_explained_move *moves; /* in their order. With GANG_NO: if `budget` allowed them */
+    size_t n_moves;
+    /* With GANG_NO and moves: the budget that forbids one. Its name is NULL if several budgets
+     * cover the pod. */
+    const struct gang_budget_facts *budget;
+};
+
 struct gang_explained {
     int waiting;                         /* number of all waiting gangs */
     const struct gang_ref *earmark_gang; /* the gang that has the earmark; NULL: none */
@@ -345,8 +379,8 @@ struct gang_explained {
     size_t n_ahead;                  /* of these, how many are set */
     int more_nodes;                  /* with this many more nodes, a trial found room; 0: unknown */
     const char *like;                /* the additional nodes were copies of this node; NULL: none */
-    struct gang_explained_victim *victims; /* of a lower priority: without them the gang has room */
-    size_t n_victims;                      /* 0: unknown, or there are none */
+    struct gang_explained_eviction eviction;
+    struct gang_explained_consolidation consolidation;
 };
 /* Fills *ret, which the caller frees with gang_explained_done(). False: there is no such gang, and
  * *ret is not set. Runs trials, and leaves the core as it was. */
@@ -410,22 +444,38 @@ int gang_core_dry_run(struct gang_core *core, struct gang_event *events, size_t 
 /* The priority that a PriorityClass gives to pods. False: it is unknown. */
 bool gang_core_priority_class(const struct gang_core *core, const char *name, int32_t *ret);
 
+/* Why muster evicts a gang or pod for another gang, with its metric label. */
+#define GANG_PREEMPTION_REASONS(X)                                                                 \
+    X(PRIORITY, "priority") /* it has a lower priority */                                          \
+    X(RECLAIM, "reclaim")   /* its queue uses more than it deserves */
+
+enum gang_preemption_reason {
+#define X(id, name) GANG_PREEMPTION_##id,
+    GANG_PREEMPTION_REASONS(X)
+#undef X
+        GANG_PREEMPTION_REASON_MAX
+};
+
 /* Counters start at 0 in gang_core_new(). Gauges, from `gangs` on, show the current state. */
 struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_displaced;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
-    uint64_t rejected_early;                  /* early rejections of members */
-    uint64_t gates_lifted;                    /* pods for which muster has requested it */
-    uint64_t binds_not_passed;                /* bind calls that no filter result allows */
-    uint64_t searches;                        /* for victims of a preemption */
-    uint64_t preemptions;                     /* of them, searches after which pods were evicted */
-    uint64_t preemptions_spoiled;             /* the room that they made was not enough any more */
-    uint64_t preempted_gangs, preempted_pods; /* evicted for other gangs */
-    uint64_t preempted_lost;                  /* device-seconds that these had run */
-    uint64_t binds_unfit;               /* bind calls for nodes that the pod's own rules exclude */
-    uint64_t bindings_express;          /* sent for members that were not at bind */
-    uint64_t predicate_checks;          /* filter calls that predicate parity has compared */
+    uint64_t rejected_early;      /* early rejections of members */
+    uint64_t gates_lifted;        /* pods for which muster has requested it */
+    uint64_t binds_not_passed;    /* bind calls that no filter result allows */
+    uint64_t searches;            /* for victims of a preemption */
+    uint64_t preemptions;         /* of them, searches after which pods were evicted */
+    uint64_t preemptions_spoiled; /* the room that they made was not enough any more */
+    /* evicted for other gangs, by reason */
+    uint64_t preempted_gangs[GANG_PREEMPTION_REASON_MAX];
+    uint64_t preempted_pods[GANG_PREEMPTION_REASON_MAX];
+    uint64_t preempted_lost;   /* device-seconds that these had run */
+    uint64_t preemptions_done; /* gangs for which pods were evicted, and which are Scheduled now */
+    usec_t preemption_waits;   /* sum of the times that these waited since the evictions began */
+    uint64_t binds_unfit;      /* bind calls for nodes that the pod's own rules exclude */
+    uint64_t bindings_express; /* sent for members that were not at bind */
+    uint64_t predicate_checks; /* filter calls that predicate parity has compared */
     uint64_t mismatches[PREDICATE_MAX]; /* confirmed differences */
     uint64_t violations[GANG_INVARIANT_MAX];
     uint64_t cells[GANG_STATE_MAX][TRIGGER_MAX]; /* triggers, by the gang's state before them */

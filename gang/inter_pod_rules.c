@@ -74,3 +74,9 @@ bool gang_spread_allows(const struct gang_spread *s, const struct gang_pod_facts
         least = 0;
     return here + self - least <= s->max_skew;
 }
+
+bool gang_budget_covers(const struct gang_budget_facts *budget, const struct gang_pod_facts *pod)
+{
+    return !budget->selects_none && strcmp(budget->ns, pod->ns) == 0 &&
+           has_labels(&budget->selector, &pod->labels);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inter_pod_rules.h - kube-scheduler's rules between pods, as pure functions: anti-affinity and
- * topology spread over hosts.
+ * topology spread over hosts; and which pods a PodDisruptionBudget covers.
  *
  * The functions read facts only and keep no state, so any thread may call them. The callers know
  * which pods are on a node; they are the planner (gang/cluster/anti_affinity_and_spread.c) and the
@@ -41,5 +41,8 @@ bool gang_spread_counts(const struct gang_spread *s, const struct gang_pod_facts
  * minMatchNum. */
 bool gang_spread_allows(const struct gang_spread *s, const struct gang_pod_facts *pod, int64_t here,
                         int64_t least, int64_t hosts);
+
+/* Whether the disruption budget covers the pod. Source: disruption.getPodsForPdb. */
+bool gang_budget_covers(const struct gang_budget_facts *budget, const struct gang_pod_facts *pod);
 
 #endif

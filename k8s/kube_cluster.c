@@ -25,7 +25,15 @@ struct kind {
     bool synced;
 };
 
-enum { SOURCE_NODES, SOURCE_PODS, SOURCE_CLAIMS, SOURCE_VOLUMES, SOURCE_CLASSES, N_SOURCES };
+enum {
+    SOURCE_NODES,
+    SOURCE_PODS,
+    SOURCE_CLAIMS,
+    SOURCE_VOLUMES,
+    SOURCE_CLASSES,
+    SOURCE_BUDGETS,
+    N_SOURCES
+};
 
 struct api {
     struct cluster base;
@@ -49,7 +57,7 @@ struct api {
         struct watch *watch;
         bool synced;
     } feeds[N_SOURCES];
-    bool synced, gates;
+    bool synced, gates, budgets;
     struct kind *kinds;
     size_t n_kinds;
     struct queue_cache *queues;
@@ -192,6 +200,36 @@ static void class_gone(void *feed, const char *ns, const char *name)
     post(kube_cluster_of(feed), &ev);
 }
 
+static int post_budget(void *feed, struct gang_budget_facts *budget)
+{
+    struct gang_event ev = {.kind = GANG_EV_BUDGET_SET, .budget = budget};
+    if (!budget)
+        return -1;
+    post(kube_cluster_of(feed), &ev);
+    return 0;
+}
+
+static int set_budget(void *feed, json_t *object, struct err *err)
+{
+    int r = post_budget(feed, decode_budget(object, err));
+    return r == 0 && err->code != ERR_NONE ? 1 : r;
+}
+
+/* Its pods stay, as they do with a selector that cannot be read. */
+static int unread_budget(void *feed, json_t *object, const struct err *why)
+{
+    (void)why;
+    struct err err;
+    return post_budget(feed, decode_budget_part(object, &err)) < 0 ? -1 : 1;
+}
+
+static void budget_gone(void *feed, const char *ns, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_BUDGET_GONE};
+    ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
+    post(kube_cluster_of(feed), &ev);
+}
+
 static void feed_synced(void *arg)
 {
     struct feed *feed = arg;
@@ -233,6 +271,9 @@ static const struct source {
     [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
                         "list and watch priorityclasses in API group scheduling.k8s.io",
                         &kube_protobuf_class, set_class, NULL, class_gone, false},
+    [SOURCE_BUDGETS] = {"/apis/policy/v1/poddisruptionbudgets", "poddisruptionbudgets",
+                        "list and watch poddisruptionbudgets in API group policy",
+                        &kube_protobuf_budget, set_budget, unread_budget, budget_gone, false},
 };
 
 static void start_watches(struct api *a)
@@ -241,6 +282,10 @@ static void start_watches(struct api *a)
         const struct source *s = &sources[i];
         struct feed *feed = &a->feeds[i];
         feed->api = a;
+        if (i == SOURCE_BUDGETS && !a->budgets) {
+            feed->synced = true;
+            continue;
+        }
         feed->watch =
             watch_start(a->client, a->metrics,
                         &(struct watch_options){.path = s->path,
@@ -483,6 +528,7 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     a->sink = *sink;
     a->deadline = USEC_NEVER;
     a->gates = options->gates;
+    a->budgets = options->budgets;
     a->metrics = api_metrics_new();
     a->groups = podgroups_new();
     a->queues = queue_cache_new();

@@ -117,6 +117,8 @@ static void fill_in(struct store *s, enum manifest_kind kind, json_t *json)
     set_revision(s, json);
     if (kind == KIND_POD)
         admit_pod(s, json);
+    if (kind == KIND_BUDGET) /* only its controller writes the status */
+        json_object_del(json, "status");
 }
 
 /* ---- quota ---- */

@@ -6,6 +6,7 @@
  *   sim_clock           simulated time, and tasks that are due at a time
  *   api_server          stores objects
  *   controllers         kubelet, Job controller and garbage collectors
+ *   disruption          the disruption controller, and its budgets for evictions
  *   scenario_timetable  the scenario's changes of objects
  *   queue_objects       queues, and namespaces that name one
  *   scheduler_cache     kube-scheduler's cache of nodes, and its filters for one node
@@ -20,11 +21,18 @@
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "simulator/controllers.h"
+#include "simulator/disruption.h"
 #include "simulator/queue_objects.h"
 #include "simulator/scenario_timetable.h"
 #include "simulator/scheduler_cycle.h"
 
 enum { MAX_EVENTS = 1000 };
+
+/* If a budget forbids an eviction, muster's writer tries again after pauses that double up to the
+ * longest. Here it makes this number of pauses, which last the 300 s that the core waits. */
+#define EVICT_PAUSE_MIN (1 * USEC_PER_SEC)
+#define EVICT_PAUSE_MAX (15 * USEC_PER_SEC)
+enum { EVICT_PAUSES = 23 };
 
 struct builtin {
     struct cluster base;
@@ -33,6 +41,7 @@ struct builtin {
     bool started;
     struct sim_clock clock;
     struct store store;
+    struct disruption disruption;
     struct scenario_timetable timetable;
     struct claim_topology *claims;
     struct queue_objects *queues;
@@ -99,6 +108,7 @@ static void show_pod(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     struct gang_event ev = {.kind = GANG_EV_POD_SET};
+    disruption_changed(&b->disruption);
     if (gone) {
         post_gone(b, GANG_EV_POD_GONE, json);
         sched_remove_pod(&b->sched, field_peek(json, "metadata", "uid", NULL));
@@ -165,6 +175,22 @@ static void show_class(struct builtin *b, json_t *json, bool gone)
         skipped(&err);
 }
 
+static void show_budget(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_BUDGET_SET};
+    disruption_changed(&b->disruption);
+    if (gone) {
+        post_gone(b, GANG_EV_BUDGET_GONE, json);
+        return;
+    }
+    ev.budget = decode_budget(json, &err);
+    if (ev.budget)
+        post(b, &ev);
+    else
+        skipped(&err);
+}
+
 static void show_queue(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
@@ -186,7 +212,7 @@ static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool 
         [KIND_POD_GROUP] = show_group,     [KIND_PRIORITY_CLASS] = show_class,
         [KIND_CLAIM] = show_claim,         [KIND_VOLUME] = show_volume,
         [KIND_QUEUE] = show_queue,         [KIND_ELASTIC_QUOTA] = show_queue,
-        [KIND_NAMESPACE] = show_namespace,
+        [KIND_NAMESPACE] = show_namespace, [KIND_BUDGET] = show_budget,
     };
     if (shows[kind])
         shows[kind](b, json, gone);
@@ -277,12 +303,28 @@ static void ungate_write(void *owner, struct task *t)
     store_patch(&b->store, o, patch);
 }
 
+static sim_task_fn evict_write;
+
+static void evict_later(struct builtin *b, struct task *t)
+{
+    usec_t pause = t->n < 4 ? EVICT_PAUSE_MIN << t->n : EVICT_PAUSE_MAX;
+    struct task *next = sim_clock_at(&b->clock, b->clock.now + pause, evict_write, b);
+    next->ns = STEAL(t->ns);
+    next->name = STEAL(t->name);
+    next->uid = STEAL(t->uid);
+    next->n = t->n + 1;
+}
+
 static void evict_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
     struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
-    if (o && strcmp(o->uid, t->uid) == 0)
+    if (!o || strcmp(o->uid, t->uid) != 0)
+        return;
+    if (disruption_take(&b->store, o))
         run_delete(&b->store, o);
+    else if (t->n < EVICT_PAUSES)
+        evict_later(b, t);
 }
 
 /* Writes muster's text into the PodScheduled condition. */
@@ -456,6 +498,8 @@ static void list_objects(struct builtin *b)
         run_create(&b->store, json_deep_copy(json_array_get(b->scenario->objects, i)));
         run_due(b, STORE_LISTED);
     }
+    disruption_sync(&b->disruption);
+    run_due(b, STORE_LISTED);
     b->store.listing = false;
 }
 
@@ -525,6 +569,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->scenario = scenario;
     b->clock.wall = wall;
     b->store.clock = &b->clock;
+    b->disruption.store = &b->store;
     b->timetable = (struct scenario_timetable){&b->store, scenario};
     b->claims = claim_topology_new(sink);
     b->queues = queue_objects_new(&b->store, &b->sink);

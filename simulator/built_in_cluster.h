@@ -14,8 +14,8 @@
  * It has no thread, no clock and no randomness: the same scenario and the same calls give the same
  * events. Objects are stored as JSON. k8s/decode/decode.h and the dialects decode them into facts,
  * as with a real cluster. The simulated kube-scheduler does not preempt. It has only those rules
- * for volumes and between pods that are in scheduler_filters.c. Evictions ignore disruption
- * budgets. One thread.
+ * for volumes and between pods that are in scheduler_filters.c. Evictions obey disruption budgets
+ * as disruption.h describes. One thread.
  */
 #ifndef MUSTER_SIMULATOR_BUILT_IN_CLUSTER_H
 #define MUSTER_SIMULATOR_BUILT_IN_CLUSTER_H

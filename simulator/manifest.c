@@ -5,6 +5,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/dialect/queue_dialect.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/list_watch/claim_topology.h"
 #include "workload/workload.h"
 
@@ -177,6 +178,51 @@ static int check_class(const json_t *class, struct err *err)
     return facts ? 0 : -1;
 }
 
+/* A number of pods, or a percentage of them, rounded up. Source:
+ * intstr.GetScaledValueFromIntOrPercent. */
+static int scaled(const json_t *value, const char *where, int64_t pods, int64_t *ret,
+                  struct err *err)
+{
+    const char *text = json_string_value(value);
+    size_t digits = text ? strspn(text, "0123456789") : 0;
+    int64_t percent = digits >= 1 && digits <= 3 ? strtoll(text, NULL, 10) : INT64_MAX;
+    if (percent <= 100 && strcmp(text + digits, "%") == 0) {
+        *ret = (percent * pods + 99) / 100;
+        return 0;
+    }
+    if (json_is_integer(value))
+        return json_value_int(value, where, 0, INT32_MAX, ret, err);
+    return err_set(err, ERR_INVALID, "%s must be a whole number, or a percentage such as \"50%%\"",
+                   where);
+}
+
+/* Source: disruption.getExpectedPodCount. */
+int manifest_budget_desired(const json_t *budget, int64_t expected, int64_t *ret, struct err *err)
+{
+    const json_t *spec = json_object_get(budget, "spec");
+    bool least = field_is_set(spec, "minAvailable"), most = field_is_set(spec, "maxUnavailable");
+    int64_t down = 0;
+    if (least && most)
+        return err_set(err, ERR_INVALID, "spec: write minAvailable or maxUnavailable, not both");
+    if (least)
+        return scaled(json_object_get(spec, "minAvailable"), "spec.minAvailable", expected, ret,
+                      err);
+    if (most && scaled(json_object_get(spec, "maxUnavailable"), "spec.maxUnavailable", expected,
+                       &down, err) < 0)
+        return -1;
+    *ret = down < expected ? expected - down : 0;
+    return 0;
+}
+
+static int check_budget(const json_t *budget, struct err *err)
+{
+    int64_t desired;
+    struct gang_budget_facts *facts = decode_budget(budget, err);
+    bool whole = facts && err->code == ERR_NONE;
+    gang_budget_facts_free(facts);
+    return whole ? manifest_budget_desired(budget, /* expected= */ 0, &desired, err) : -1;
+}
+
 static void drop_event(void *arg, struct gang_event *ev)
 {
     (void)arg;
@@ -215,11 +261,17 @@ static int check_queue(const json_t *queue, struct err *err)
 static int check_decoded(enum manifest_kind kind, const json_t *object, struct err *err)
 {
     static int (*const checks[KIND_MAX])(const json_t *, struct err *) = {
-        [KIND_NODE] = check_node,   [KIND_POD] = check_pod,
-        [KIND_JOB] = check_job,     [KIND_POD_GROUP] = check_group,
-        [KIND_QUOTA] = check_quota, [KIND_PRIORITY_CLASS] = check_class,
-        [KIND_CLAIM] = check_claim, [KIND_VOLUME] = check_volume,
-        [KIND_QUEUE] = check_queue, [KIND_ELASTIC_QUOTA] = check_queue,
+        [KIND_NODE] = check_node,
+        [KIND_POD] = check_pod,
+        [KIND_JOB] = check_job,
+        [KIND_POD_GROUP] = check_group,
+        [KIND_QUOTA] = check_quota,
+        [KIND_PRIORITY_CLASS] = check_class,
+        [KIND_CLAIM] = check_claim,
+        [KIND_VOLUME] = check_volume,
+        [KIND_BUDGET] = check_budget,
+        [KIND_QUEUE] = check_queue,
+        [KIND_ELASTIC_QUOTA] = check_queue,
     };
     /* The decoders need the fields that an API server sets. */
     json_t *copy = json_deep_copy(object);

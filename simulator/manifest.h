@@ -22,6 +22,7 @@
     X(PRIORITY_CLASS, "scheduling.k8s.io", "PriorityClass", false, "gives pods their priority")    \
     X(CLAIM, "", "PersistentVolumeClaim", true, "limits its pods to the nodes of its volume")      \
     X(VOLUME, "", "PersistentVolume", false, "its node affinity limits the nodes")                 \
+    X(BUDGET, "policy", "PodDisruptionBudget", true, "limits the evictions of its running pods")   \
     X(QUEUE, "*", "Queue", false, "limits the gangs in it, and orders them")                       \
     X(ELASTIC_QUOTA, "*", "ElasticQuota", true, "is a queue, too")                                 \
     X(NAMESPACE, "", "Namespace", false, "may name the queue of its pods")                         \
@@ -49,6 +50,10 @@ char *manifest_group(const json_t *object);
 /* "" if the field is missing. */
 const char *manifest_ns(const json_t *object);
 const char *manifest_name(const json_t *object);
+
+/* How many pods must stay healthy by the PodDisruptionBudget, if its controllers want `expected`
+ * pods. Fails if its numbers are invalid. */
+int manifest_budget_desired(const json_t *budget, int64_t expected, int64_t *ret, struct err *err);
 
 /* Sets the namespace to "default" if it is missing, and the label kubernetes.io/hostname of a node,
  * which the kubelet sets in a real cluster. The decoders set the other defaults. */

@@ -58,6 +58,7 @@ struct gang_core {
     char **queue_grants; /* sorted */
     usec_t now;
     uint64_t steps;
+    uint64_t outside; /* counts facts that muster did not cause, and that may help a gang */
     bool synced;
     usec_t synced_at;
 
@@ -122,6 +123,13 @@ struct gang_core {
 
     /* cluster/volume_claims.c */
     struct map claims; /* ns/name -> claim */
+
+    /* cluster/disruption_budgets.c */
+    struct core_budgets {
+        struct map namespaces; /* name -> budget_namespace */
+        uint64_t versions;     /* the highest version of any of them */
+        uint64_t compared;     /* counts comparisons of budgets with pods */
+    } budgets;
 
     /* cluster/anti_affinity_and_spread.c */
     struct map hosts;          /* hostname -> number of nodes with it */

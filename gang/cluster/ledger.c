@@ -57,8 +57,10 @@ int node_short(const struct node *node, const struct signature *signature,
 bool ports_charged(const struct node *node, const struct signature *signature)
 {
     const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
+    if (!want)
+        return false;
     list_for_each (pod, &node->pods, struct pod, in_node)
-        if (want && pod->signature->ports && gang_pods_conflict(want, pod->facts))
+        if (pod->signature->ports && gang_pods_conflict(want, pod->facts))
             return true;
     return false;
 }
@@ -67,10 +69,12 @@ static bool ports_reserved(const struct node *node, const struct signature *sign
                            const struct reach *reach)
 {
     const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
+    if (!want)
+        return false;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *have =
             slot->signature->ports ? signature_sample(slot->signature) : NULL;
-        if (want && have && gang_pods_conflict(want, have) && !slot_yields(slot, reach))
+        if (have && gang_pods_conflict(want, have) && !slot_yields(slot, reach))
             return true;
     }
     return false;
@@ -231,6 +235,11 @@ void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enu
 {
     node->left = left;
     charge(core, pod, node, how);
+}
+
+struct charge_place charge_place_on(struct node *node)
+{
+    return (struct charge_place){node, CHARGE_ASSIGNED, &node->pods, node->marks.changed};
 }
 
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod)

@@ -55,13 +55,15 @@ void node_joined(struct gang_core *core, struct node *node, const struct signatu
  * left the node. */
 void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
                  usec_t left);
-/* For a trial: takes the pod off its node; puts it back at its old position in the list. */
+/* For a trial: takes the pod off its node; puts it on the node, at this position in the list. */
 struct charge_place {
     struct node *node;
     enum charge how;
     struct list *before;
     uint64_t changed; /* node->marks.changed */
 };
+/* The place of one more assigned pod on the node. */
+struct charge_place charge_place_on(struct node *node);
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
 void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);
 /* A gang or pod of this priority uses room. */

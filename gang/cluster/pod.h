@@ -110,6 +110,12 @@ struct pod {
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
 
+    /* cluster/disruption_budgets.c */
+    struct pod_budget {
+        struct budget *of; /* only valid if the budgets of its namespace have this version */
+        uint64_t version;
+    } budget;
+
     /* cluster/pods.c */
     struct list in_signature;
 

@@ -2,6 +2,7 @@
 #include "gang/cluster/trial.h"
 
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nodes.h"
@@ -9,11 +10,11 @@
 #include "gang/cluster/reservations.h"
 
 struct trial_change {
-    enum { RESERVED, POD_OFF, SLOT_OFF, NODE_ON } what;
+    enum { RESERVED, POD_OFF, POD_ON, SLOT_OFF, NODE_ON } what;
     struct slot *slot;
     struct slot_place place; /* SLOT_OFF: where the slot was */
     struct pod *pod;
-    struct charge_place was; /* POD_OFF: where the pod was */
+    struct charge_place was; /* POD_OFF: where the pod was; POD_ON: the node before */
     struct node *node;       /* NODE_ON */
     size_t n_ids;            /* NODE_ON: core->n_ids before */
 };
@@ -65,6 +66,16 @@ void trial_without_pod(struct trial *t, struct pod *pod)
     struct trial_change *c = add(t);
     *c = (struct trial_change){.what = POD_OFF, .pod = pod};
     c->was = charge_lift(t->core, pod);
+    budget_take(t->core, pod, 1);
+}
+
+void trial_with_pod(struct trial *t, struct pod *pod, struct node *node)
+{
+    struct charge_place place = charge_place_on(node);
+    *add(t) = (struct trial_change){.what = POD_ON, .pod = pod, .was = place};
+    place.changed = t->core->marks.clock + 1;
+    charge_lower(t->core, pod, &place);
+    budget_take(t->core, pod, -1);
 }
 
 void trial_without_slot(struct trial *t, struct slot *slot)
@@ -89,7 +100,13 @@ static void revert(struct gang_core *core, const struct trial_change *c)
         slot_free(core, c->slot);
         break;
     case POD_OFF:
+        budget_take(core, c->pod, -1);
         charge_lower(core, c->pod, &c->was);
+        break;
+    case POD_ON:
+        budget_take(core, c->pod, 1);
+        charge_lift(core, c->pod);
+        node_changed_at(c->was.node, c->was.changed);
         break;
     case SLOT_OFF:
         slot_lower(core, c->slot, &c->place);

@@ -2,9 +2,9 @@
 /*
  * trial.h - changes of the ledger that can be reverted completely.
  *
- * A trial is a transaction. It can reserve slots, remove pods and slots as if they had ended, and
- * add nodes. trial_back() reverts all changes since a mark, the last one first. So functions that
- * share a trial can nest: each reverts to its own mark.
+ * A trial is a transaction. It can reserve slots, remove pods and slots as if they had ended, put
+ * removed pods on other nodes, and add nodes. trial_back() reverts all changes since a mark, the
+ * last one first. So functions that share a trial can nest: each reverts to its own mark.
  *
  *     struct trial t = trial_begin(core);
  *     trial_without_pod(&t, pod);                 what if the pod ended?
@@ -54,8 +54,11 @@ struct node *trial_left_node(const struct trial *t, size_t i);
  * reads the use of a queue. */
 void trial_count(struct trial *t);
 /* Removes the pod, which is charged to a node, from its node. The next gang_count() counts it as
- * unbound. */
+ * unbound, and its disruption budget counts it as evicted. */
 void trial_without_pod(struct trial *t, struct pod *pod);
+/* Puts a removed pod on the node, as if its replacement ran there. Its disruption budget does not
+ * count it as evicted any more. */
+void trial_with_pod(struct trial *t, struct pod *pod, struct node *node);
 /* Removes the slot. */
 void trial_without_slot(struct trial *t, struct slot *slot);
 /* Adds an empty copy of the node. */

@@ -167,6 +167,14 @@ static bool may_send_again(const struct gang_core *core, const struct pod *pod)
            !charge_in_excess(pod);
 }
 
+/* The pod was not evicted in time, so its gang has it again. */
+static void evicted_in_vain(struct gang_core *core, struct pod *pod)
+{
+    if (pod->gang)
+        triggered(core, pod->gang, TRIGGER_MEMBER_BOUND);
+    eviction_over(core, pod);
+}
+
 void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)
 {
     if (kind == TIMER_CALL) {
@@ -181,7 +189,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
         else if (pod->charge == CHARGE_BINDING)
             read_pod(core, pod);
         else if (pod->eviction.requested)
-            eviction_over(core, pod);
+            evicted_in_vain(core, pod);
     } else if (pod->node) { /* muster has bound it, so it stays charged while it exists */
         pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
         read_pod(core, pod);

@@ -85,6 +85,16 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     preempted_room_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_PREEMPTION]);
     gang->preempting.tries = 0;
+    gang->preempting.began = 0;
+}
+
+void preemption_placed(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->preempting.began)
+        return;
+    core->stats.preemptions_done++;
+    core->stats.preemption_waits += core->now - gang->preempting.began;
+    gang->preempting.won = core->outside + 1;
 }
 
 /* ---- eviction ---- */
@@ -118,12 +128,15 @@ static int64_t evict_one(struct gang_core *core, struct pod *pod)
 static void evict(struct gang_core *core, struct gang *gang, const struct preemption *p)
 {
     emit_preemption(core, gang, p);
+    if (!gang->preempting.began)
+        gang->preempting.began = core->now;
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
-        core->stats.preempted_gangs += v->pod == NULL;
-        core->stats.preempted_pods +=
+        int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
+        core->stats.preempted_gangs[why] += v->pod == NULL;
+        core->stats.preempted_pods[why] +=
             (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang));
     }
 }
@@ -165,9 +178,10 @@ static bool asked_enough(struct gang_core *core)
 /* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
 static bool may_reclaim(struct gang_core *core, const struct gang *gang)
 {
-    struct reclaimed what;
-    return core->queues.root && gang->queue && queue_deserves_more(gang->queue) &&
-           gang_entitled(core, gang, &what);
+    if (!core->queues.root || !gang->queue || !queue_deserves_more(gang->queue))
+        return false;
+    struct entitlement e = gang_entitlement(core, gang);
+    return e.up_to[RECLAIM_DESERVED] || e.up_to[RECLAIM_SHARE];
 }
 
 void preemption_notice(struct gang_core *core)
@@ -195,6 +209,13 @@ static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang
         end = at > end ? at : end;
     }
     return end;
+}
+
+/* Between two outside changes, a gang evicts others for one placement only. So evictions come to an
+ * end, whatever the rules about victims are (docs/preemption.md). */
+static bool has_won(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->preempting.won == core->outside + 1;
 }
 
 /* The gang does not search again for a while, whether it has searched or not: waiting gangs must
@@ -236,6 +257,10 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
+    if (has_won(core, gang)) {
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
+        return false;
+    }
     if (nothing_is_lower(core, gang) && !(gang->queue && gang->queue->facts))
         return false;
     usec_t delay = end_of_delay(core, gang);
@@ -243,16 +268,19 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
+    bool shares = queue_takes_by_share(gang->queue);
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false;
     if (core->now >= gang->preempting.next) {
         later = core->now < core->preempting.next;
         asked = !later && (lower || (!asked_enough(core) && may_reclaim(core, gang)));
         if (asked && search(core, gang))
             return true;
-        if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
+        if (!asked && shares && !later) /* its fair share may change at any time */
+            pause_gang(core, gang);
+        else if (!asked) /* its pause does not grow: it comes before gangs that have searched */
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    if (lower || asked || later) /* otherwise only a change can help, which plans it again */
+    if (lower || asked || later || shares) /* else only a change can help, which plans it again */
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     return false;
 }

@@ -32,5 +32,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
                    const struct places *had);
 /* The gang is placed, or waits for a change of its own facts. */
 void preemption_forget(struct gang_core *core, struct gang *gang);
+/* The gang is Scheduled. Counts how long it has waited since muster evicted pods for it. */
+void preemption_placed(struct gang_core *core, struct gang *gang);
 
 #endif

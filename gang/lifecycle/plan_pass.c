@@ -136,7 +136,7 @@ static void attempt(struct gang_core *core, struct gang *gang)
         announce_eviction(core, gang);
     else if (o.result == PLAN_FAILED)
         announce_failure(core, gang, &o);
-    if (had.n)
+    if (had.n && !room_is(gang, &had))
         room_grew(core); /* where the gang got no slot, or less room than before */
     places_done(core, &had);
     if (!has_preempted_room(gang))

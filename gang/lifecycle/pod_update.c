@@ -3,6 +3,7 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
@@ -154,8 +155,10 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     nomination_update(core, pod);
     if (opened && pod->slot && !pod->nominated)
         steer(core, pod);
-    if (!gang_kvs_equal(&old->labels, &facts->labels))
+    if (!gang_kvs_equal(&old->labels, &facts->labels)) {
         wide_anti_affinity_recheck(pod);
+        pod_budget_forget(pod);
+    }
     if (!list_empty(&pod->in_wide_anti_affinity))
         wide_anti_affinity_begin(core, pod);
     pod_timer_stop(core, pod, TIMER_UNSEEN);

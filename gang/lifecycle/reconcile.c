@@ -217,6 +217,7 @@ static void block_extras(struct gang_core *core, struct gang *gang)
 
 static void enter_placed(struct gang_core *core, struct gang *gang)
 {
+    preemption_placed(core, gang);
     end_attempt(core, gang);
     partial_commit_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
@@ -448,15 +449,22 @@ static void update_priority(struct gang_core *core, struct gang *gang)
         lowest_priority_seen(core, priority < own ? priority : own);
 }
 
+/* Whether all its slots are a plan that can be dropped, because no member is bound any more. */
+static bool is_only_planned(const struct gang *gang, const struct tally *t)
+{
+    return gang->state == GANG_PLANNED ||
+           (gang->state == GANG_SCHEDULED && t->bound + t->binding == 0);
+}
+
 /* If its queue or a limit changed, a plan that no longer fits is dropped before anything is bound.
  */
-static void update_queue(struct gang_core *core, struct gang *gang)
+static void update_queue(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     queue_assign(core, gang, gang->own_priority);
     bool changed = gang_was_requeued(gang);
     if (changed)
         preempted_room_reclassify(core, gang);
-    if (!changed || gang->state != GANG_PLANNED || !plan_exceeds_queue(core, gang))
+    if (!changed || !is_only_planned(gang, t) || !plan_exceeds_queue(core, gang))
         return;
     triggered(core, gang, TRIGGER_ROOM_LESS);
     plan_drop(core, gang, REASON_SLOT_MOVED);
@@ -473,7 +481,7 @@ static void reconcile(struct gang_core *core, struct gang *gang)
     enum gang_reason_code code;
     gang->halted = false;
     update_priority(core, gang);
-    update_queue(core, gang);
+    update_queue(core, gang, t);
     char *text = refusal(gang, &code);
     if (text) {
         wait_for_facts(core, gang, GANG_ASSEMBLING, code, text);

@@ -11,8 +11,8 @@
 
 char *reason_evicting(const struct gang *gang)
 {
-    return xasprintf("gang %s/%s: muster has evicted pods to make room for it; it starts when they "
-                     "have ended",
+    return xasprintf("gang %s/%s: muster keeps room for it; it starts when the pods that use this "
+                     "room have ended",
                      gang->head->ref.ns, gang->head->ref.name);
 }
 
@@ -50,18 +50,22 @@ static void emit_victim(struct gang_core *core, const struct victim *v, const ch
 static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
 {
     bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
-    return xasprintf("evicted to make room for gang %s/%s, which has the priority %" PRId32
-                     " instead of %" PRId32,
+    return xasprintf("evicted to make room for gang %s/%s, which has a higher priority (%" PRId32
+                     ", this one has %" PRId32 ")",
                      gang->head->ref.ns, gang->head->ref.name,
                      inside ? gang->own_priority : gang->priority, v->priority);
 }
 
 static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
 {
-    return xasprintf("evicted to make room for gang %s/%s: queue %s deserves the room, and queue "
-                     "%s uses more than it deserves",
+    static const char *const texts[RECLAIM_RULES][2] = {
+        [RECLAIM_DESERVED] = {"deserves the room", "it deserves"},
+        [RECLAIM_SHARE] = {"stays within its fair share", "its fair share"},
+    };
+    return xasprintf("evicted to make room for gang %s/%s: queue %s %s, and queue %s uses more "
+                     "than %s",
                      gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name,
-                     v->take.branch->ref.name);
+                     texts[v->take.rule][0], v->take.branch->ref.name, texts[v->take.rule][1]);
 }
 
 void emit_preemption(struct gang_core *core, const struct gang *gang,
@@ -74,8 +78,10 @@ void emit_preemption(struct gang_core *core, const struct gang *gang,
         emit_victim(core, v, why);
     }
     struct buf b = BUF_INIT;
-    buf_puts(&b, "muster evicts pods to make room for the gang: ");
+    buf_puts(&b, "to make room for this gang, muster evicts ");
     put_victims(&b, preemption);
+    buf_printf(&b, " (highest priority: %" PRId32 ", lost work: %" PRId64 " device-seconds)",
+               preemption->cost.priority, preemption->cost.lost);
     emit_event(core, gang, KUBE_EVENT_PREEMPTS, buf_str(&b));
     buf_done(&b);
 }

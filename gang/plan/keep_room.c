@@ -162,6 +162,17 @@ struct places room_lift(struct gang_core *core, struct gang *gang)
     return places;
 }
 
+bool room_is(const struct gang *gang, const struct places *places)
+{
+    size_t n = 0;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
+        const struct place *place = &places->items[n];
+        if (n++ == places->n || place->node != slot->node || place->signature != slot->signature)
+            return false;
+    }
+    return n == places->n;
+}
+
 void room_restore(struct gang_core *core, struct gang *gang, const struct places *places)
 {
     for (size_t i = 0; i < places->n; i++)

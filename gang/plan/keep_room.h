@@ -20,6 +20,8 @@ struct places {
 /* Keeps no room for the gang while it is planned. Returns where it was kept, for the same step;
  * the caller frees it with places_done(). */
 struct places room_lift(struct gang_core *core, struct gang *gang);
+/* Whether muster keeps room for the gang exactly there. */
+bool room_is(const struct gang *gang, const struct places *places);
 /* Keeps room for the gang there. */
 void room_restore(struct gang_core *core, struct gang *gang, const struct places *places);
 void places_done(struct gang_core *core, struct places *places);

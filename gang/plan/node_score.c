@@ -35,7 +35,7 @@ static bool passes_all(const struct gang *gang, struct rules *rules, const struc
 {
     struct signature *signature = rules->signature;
     return node_misfit(node, signature, reach) == -1 && !signature_refusal(signature, node) &&
-           !node_is_infeasible(rules->core, gang, signature, node) &&
+           !(gang && node_is_infeasible(rules->core, gang, signature, node)) &&
            rules_refusal(rules, node) == RULE_NONE;
 }
 
@@ -45,6 +45,22 @@ bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
 {
     struct rules rules = rules_for(core, signature);
     return passes_all(gang, &rules, node, reach);
+}
+
+int64_t node_holds(const struct gang_core *core, const struct gang *gang,
+                   struct signature *signature, const struct node *node)
+{
+    const struct reach reach = gang_reach(core, gang);
+    int64_t most = signature->alone ? 1 : INT32_MAX;
+    if (!node->facts || signature_refusal(signature, node) ||
+        node_is_infeasible(core, gang, signature, node))
+        return 0;
+    for (size_t i = 0; i < signature->n_needs && most > 0; i++) {
+        const struct need *need = &signature->needs[i];
+        int64_t n = node_room(node, need->resource, &reach) / need->amount;
+        most = n < most ? n : most;
+    }
+    return most > 0 ? most : 0;
 }
 
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct signature *signature,

@@ -36,10 +36,14 @@ static inline void node_queue_forget(struct node_queue *q)
 }
 void node_queue_done(struct node_queue *q);
 
-/* Whether the node is feasible for one more pod of the signature. */
+/* Whether the node is feasible for one more pod of the signature. gang NULL: an ordinary pod. */
 bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
                       struct signature *signature, const struct node *node,
                       const struct reach *reach);
+/* An estimate of how many more members of the signature fit on the node: without host ports and
+ * most rules between pods. */
+int64_t node_holds(const struct gang_core *core, const struct gang *gang,
+                   struct signature *signature, const struct node *node);
 /* The node to earmark for one more pod of the signature: of all nodes that could hold it if they
  * were empty, next to what is earmarked there, the node that lacks least now; NULL: none. */
 struct node *future_node(struct gang_core *core, const struct gang *gang,

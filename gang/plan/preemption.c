@@ -3,11 +3,9 @@
 
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/signatures.h"
 #include "gang/plan/min_resources_check.h"
+#include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
-#include "gang/podgroup/earmark.h"
-#include "gang/podgroup/infeasible_nodes.h"
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
@@ -145,7 +143,7 @@ static size_t end_of_priority(const struct search *s, size_t i)
 
 /* Sets s->n to the smallest number of victims that is enough, with all victims of a priority or
  * none of them. */
-static enum gang_answer find_priority(struct search *s)
+static enum gang_answer find_lowest(struct search *s)
 {
     enum gang_answer answer = first_are_enough(s, s->all.n);
     size_t low = 0, high = s->all.n; /* `high` is enough */
@@ -168,6 +166,16 @@ static enum gang_answer find_priority(struct search *s)
     }
     s->n = high;
     return GANG_YES;
+}
+
+/* If the first victims that fit the rules are removed, these can forbid other victims that would be
+ * enough. So the rules are ignored here, and s->n may be too small. */
+static enum gang_answer find_priority(struct search *s)
+{
+    s->all.relaxed = true;
+    enum gang_answer answer = find_lowest(s);
+    s->all.relaxed = false;
+    return answer;
 }
 
 /* ---- nodes with victims ---- */
@@ -280,23 +288,10 @@ static void find_spots(struct search *s)
 
 /* ---- room for members like the culprit of the last shortage ---- */
 
-/* An estimate of how many members of s->kind fit on the node: without host ports and most rules
- * between pods. */
 static int64_t room_on(struct search *s, const struct node *node)
 {
-    struct signature *signature = s->kind;
-    const struct reach reach = gang_reach(s->core, s->gang);
-    int64_t most = signature->alone ? 1 : INT32_MAX;
     spend(s, 1);
-    if (!node->facts || signature_refusal(signature, node) ||
-        node_is_infeasible(s->core, s->gang, signature, node))
-        return 0;
-    for (size_t i = 0; i < signature->n_needs && most > 0; i++) {
-        const struct need *need = &signature->needs[i];
-        int64_t n = node_room(node, need->resource, &reach) / need->amount;
-        most = n < most ? n : most;
-    }
-    return most > 0 ? most : 0;
+    return node_holds(s->core, s->gang, s->kind, node);
 }
 
 /* How many more members fit because of the changes since the mark. With `keep`, the changed spots
@@ -505,17 +500,6 @@ static enum gang_answer find_set(struct search *s, bool *set)
     return answer;
 }
 
-/* The same with the victims of the lowest priority, and then with those of further ones. */
-static enum gang_answer find_set_by_priority(struct search *s, bool *set)
-{
-    enum gang_answer answer = GANG_NO;
-    for (s->n = 0; s->n < s->all.n && answer == GANG_NO;) {
-        s->n = end_of_priority(s, s->n);
-        answer = find_set(s, set);
-    }
-    return answer;
-}
-
 /* Whether the pod is taken off its node in the trial, and which node this is; NULL: it is not. */
 static const struct node *node_left_by(const struct search *s, const struct pod *pod)
 {
@@ -606,14 +590,13 @@ static void unpack(const struct search *s, uint32_t bits, bool *set)
         set[i] = bits >> i & 1;
 }
 
-/* Replaces the set with the cheapest one that is enough. False: there are too many candidates, or
- * too little work is left, to try all cheaper sets. */
-static bool try_all_sets(struct search *s, bool *set)
+/* Sets `set` to the cheapest one that is enough and costs less than `most`. GANG_NO: there is none.
+ * GANG_NOT_ASKED: there are too many candidates, or too little work is left, to try all of them. */
+static enum gang_answer try_all_sets(struct search *s, struct eviction_cost most, bool *set)
 {
     if (s->n > ALL_SETS_MAX)
-        return false;
+        return GANG_NOT_ASKED;
     size_t n = 0;
-    struct eviction_cost most = eviction_cost(&s->all, set, s->n);
     cleanup_free struct subset *subsets = xcalloc((size_t)1 << s->n, sizeof *subsets);
     cleanup_free bool *chosen = xcalloc(s->n + 1, sizeof *chosen);
     for (uint32_t bits = 1; bits < UINT32_C(1) << s->n; bits++) {
@@ -627,14 +610,27 @@ static bool try_all_sets(struct search *s, bool *set)
     for (size_t i = 0; i < n; i++) {
         unpack(s, subsets[i].bits, chosen);
         enum gang_answer answer = set_is_enough(s, chosen);
-        if (answer == GANG_NOT_ASKED)
-            return false;
-        if (answer == GANG_NO)
-            continue;
-        memcpy(set, chosen, s->n * sizeof *set);
-        return true;
+        if (answer == GANG_YES)
+            memcpy(set, chosen, s->n * sizeof *set);
+        if (answer != GANG_NO)
+            return answer;
     }
-    return true;
+    return GANG_NO;
+}
+
+/* Finds a set among the first s->n victims, and if there is none, among those up to the next
+ * priority, and so on. *set is valid only with GANG_YES. */
+static enum gang_answer find_set_by_priority(struct search *s, bool *set)
+{
+    static const struct eviction_cost any = {INT32_MAX, INT32_MAX, INT64_MAX, INT64_MAX};
+    for (;;) {
+        enum gang_answer answer = find_set(s, set);
+        if (answer == GANG_NO && try_all_sets(s, any, set) == GANG_YES)
+            answer = GANG_YES;
+        if (answer != GANG_NO || s->n == s->all.n)
+            return answer;
+        s->n = end_of_priority(s, s->n);
+    }
 }
 
 /* ---- the search ---- */
@@ -659,18 +655,25 @@ static void take_result(struct search *s, const bool *set, struct preemption *re
             ret->victims[ret->n++] = s->all.items[i];
 }
 
+/* Replaces the set with a cheaper one if there is any. False: not all of them could be tried. */
+static bool prove(struct search *s, bool *set)
+{
+    return try_all_sets(s, eviction_cost(&s->all, set, s->n), set) != GANG_NOT_ASKED;
+}
+
 static void search(struct search *s, struct preemption *ret)
 {
     cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
-    enum gang_answer answer = s->large ? find_set_by_priority(s, set) : find_priority(s);
-    if (answer == GANG_YES && !s->large)
-        answer = find_set(s, set);
+    s->n = s->large ? end_of_priority(s, 0) : s->n;
+    enum gang_answer answer = s->large ? GANG_YES : find_priority(s);
+    if (answer == GANG_YES)
+        answer = find_set_by_priority(s, set);
     if (answer != GANG_YES) {
         ret->result = answer == GANG_NO ? PREEMPTION_NONE : PREEMPTION_UNKNOWN;
         return;
     }
     ret->trimmed = trim(s, set);
-    ret->proven = ret->trimmed && try_all_sets(s, set);
+    ret->proven = ret->trimmed && prove(s, set);
     take_result(s, set, ret);
 }
 
@@ -698,6 +701,7 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
     if (ret.result == PREEMPTION_NONE && s.all.n)
         search(&s, &ret);
     trial_end(&s.trial);
+    ret.in_the_way = s.all.in_the_way;
     victims_done(&s.all);
     free(s.chosen);
     spots_done(&s);

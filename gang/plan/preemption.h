@@ -7,13 +7,17 @@
  *      its queue are dropped, nothing has to be evicted.
  *   2. The gang must fit when all candidates are removed; otherwise no set is enough. The search
  *      finds the lowest priority such that removing all candidates of this priority or a lower one
- *      is enough. It ignores the others.
+ *      is enough, if minimums, disruption budgets and what queues deserve are ignored. It leaves
+ *      out the others.
  *   3. It makes room node by node. On each node, it looks for the victims with the best ratio of
  *      members that get room to gangs and ordinary pods that are hit. The best node comes first,
  *      until there is room for the missing members. Then the planner tries again. If a limit of the
  *      queue is in the way, the victim that frees the most of it comes first.
  *   4. It puts back each victim that turns out not to be needed, the most costly first.
  *   5. If at most 12 candidates are left, it tries all cheaper sets, the cheapest first.
+ *
+ * If step 3 finds no set, the search tries all sets of at most 12 candidates. Then it goes on with
+ * the candidates up to the next priority.
  *
  * A gang is hit if it, or one of its members, is in the set. The planner itself checks each set, so
  * a result obeys all its rules. The search is deterministic: it depends on the facts, on core->now
@@ -37,6 +41,8 @@ struct preemption {
     bool complete;     /* all gangs and pods were looked at */
     int32_t lowest;    /* with `complete`: the lowest priority of a gang or pod that uses room */
     bool may_hit_some; /* there are victims, or some of them are leaving already */
+    /* The first disruption budget that protected a pod, see budget_in_the_way(); NULL: none. */
+    const struct gang_budget_facts *in_the_way;
     /* Only with PREEMPTION_FOUND: */
     bool trimmed;           /* every victim is needed */
     bool proven;            /* the set is the optimum: all cheaper sets were tried */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/victims.h"
 
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
@@ -9,8 +10,8 @@
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queues.h"
 
-/* Looking at PODS_PER_WORK pods costs as much work as scanning one node. Sorting one victim costs
- * as much as scanning WORK_PER_VICTIM nodes. */
+/* Looking at PODS_PER_WORK pods, or at as many disruption budgets, costs as much work as scanning
+ * one node. Sorting one victim costs as much as scanning WORK_PER_VICTIM nodes. */
 #define PODS_PER_WORK   8
 #define WORK_PER_VICTIM 2
 
@@ -21,11 +22,24 @@ bool pod_runs(const struct pod *pod)
     return pod->node && pod_counts(pod) && !pod_is_finished(pod);
 }
 
-static bool may_evict(const struct gang_core *core, const struct pod *pod)
+static bool budget_forbids(struct gang_core *core, struct victims *victims, struct pod *pod)
+{
+    const struct gang_budget_facts *budget = budget_in_the_way(core, pod);
+    if (budget && !victims->in_the_way)
+        victims->in_the_way = budget;
+    return budget != NULL;
+}
+
+bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
     return pod->charge == CHARGE_ASSIGNED && f->controlled && !f->of_node &&
            f->grace <= GRACE_LIMIT && !eviction_was_in_vain(core, pod);
+}
+
+static bool may_evict(struct gang_core *core, struct victims *victims, struct pod *pod)
+{
+    return pod_may_be_evicted(core, pod) && !budget_forbids(core, victims, pod);
 }
 
 static bool same_namespace(const struct gang *a, const struct gang *b)
@@ -45,7 +59,7 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang)
     struct taker taker = {.core = core, .gang = gang};
     gang_count(core, gang);
     if (core->queues.root && gang->queue && gang->queue != core->queues.none)
-        taker.entitled = gang_entitled(core, gang, &taker.what);
+        taker.entitlement = gang_entitlement(core, gang);
     return taker;
 }
 
@@ -57,10 +71,10 @@ static struct take may_take(const struct taker *taker, const struct queue *their
     theirs = theirs ? theirs : taker->core->queues.none;
     if (mine == theirs)
         return (struct take){.may = lower};
-    const struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
-    if (!branch || !queue_uses_lent(taker->core, branch, &taker->what))
-        return (struct take){.may = false};
-    return (struct take){.may = true, .queue = theirs, .branch = branch};
+    struct take take = {.queue = theirs};
+    take.branch = queue_that_borrows(taker->core, mine, theirs, &taker->entitlement, &take.rule);
+    take.may = take.branch != NULL;
+    return take;
 }
 
 /* From members of `victim`. */
@@ -113,7 +127,7 @@ static void add_loss(const struct gang_core *core, struct victim *v, const struc
     if (__builtin_mul_overflow(seconds, devices_of(core, pod->signature), &lost))
         lost = INT64_MAX;
     v->lost = sum_of(v->lost, lost);
-    v->ran = sum_of(v->ran, seconds);
+    v->ran = sum_of(v->ran, seconds + 1); /* of pods that have just started, fewer are better */
 }
 
 /* ---- the list ---- */
@@ -127,6 +141,28 @@ static struct victim *add(struct victims *victims, struct gang *gang, struct pod
     return v;
 }
 
+/* Whether the disruption budgets allow to evict all members at once. */
+static bool budgets_allow(struct gang_core *core, struct victims *victims, struct gang *gang)
+{
+    struct pod *refused = NULL;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!pod_runs(pod))
+            continue;
+        if (budget_forbids(core, victims, pod)) {
+            refused = pod;
+            break;
+        }
+        budget_take(core, pod, 1);
+    }
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (pod == refused)
+            break;
+        if (pod_runs(pod))
+            budget_take(core, pod, -1);
+    }
+    return !refused;
+}
+
 static void add_whole(struct gang_core *core, struct victims *victims, struct gang *gang,
                       int32_t priority, struct take take)
 {
@@ -134,12 +170,13 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
     if (gang->root->t.succeeded)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (pod_runs(pod) && !may_evict(core, pod))
+        if (pod_runs(pod) && !may_evict(core, victims, pod))
             return;
         if (pod_runs(pod) && start_of(pod) < since)
             since = start_of(pod);
     }
-    if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since))
+    if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since) ||
+        !budgets_allow(core, victims, gang))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -162,7 +199,7 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
     if (gang->root->t.bound <= gang_needed(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod) && may_evict(core, pod) && is_surplus(gang, pod))
+        if (pod_runs(pod) && may_evict(core, victims, pod) && is_surplus(gang, pod))
             add_loss(core, add(victims, gang, pod, priority, take), pod);
 }
 
@@ -214,7 +251,7 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     if (!take.may || pod_is_firm(pod, queue))
         return;
     victims->leaving |= pod_is_leaving(core, pod);
-    if (pod_runs(pod) && may_evict(core, pod) &&
+    if (pod_runs(pod) && may_evict(core, victims, pod) &&
         has_run(&victims->taker, queue, take, start_of(pod)))
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod);
 }
@@ -254,16 +291,24 @@ bool gang_may_preempt(const struct gang *gang)
     return true;
 }
 
+static void spend(const struct gang_core *core, int pods, uint64_t *compared, int64_t *work_left)
+{
+    int64_t looks = pods + (int64_t)(core->budgets.compared - *compared);
+    *compared = core->budgets.compared;
+    *work_left -= 1 + looks / PODS_PER_WORK;
+}
+
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
 {
     struct victims victims = {.lowest = INT32_MAX, .taker = taker_of(core, gang)};
+    uint64_t compared = core->budgets.compared;
     if (!gang_may_preempt(gang))
         return victims;
     list_for_each (victim, &core->gangs, struct gang, in_core) {
         if (*work_left <= 0)
             break;
         add_gang(core, &victims, victim, gang);
-        *work_left -= 1 + victim->root->t.members / PODS_PER_WORK;
+        spend(core, victim->root->t.members, &compared, work_left);
     }
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
@@ -271,7 +316,7 @@ struct victims victims_for(struct gang_core *core, const struct gang *gang, int6
             break;
         list_for_each (pod, &node->pods, struct pod, in_node)
             add_ordinary(core, &victims, pod, gang);
-        *work_left -= 1 + (int64_t)node->n_pods / PODS_PER_WORK;
+        spend(core, (int)node->n_pods, &compared, work_left);
     }
     *work_left -= (int64_t)victims.n * WORK_PER_VICTIM;
     if (victims.n > 1 && *work_left > 0)
@@ -317,36 +362,46 @@ void trial_without_leaving(struct trial *t, const struct gang *gang)
     }
 }
 
-static bool remove_gang(struct trial *t, struct gang *gang)
+static bool remove_pod(struct trial *t, struct victims *victims, struct pod *pod)
+{
+    if (!victims->relaxed && budget_forbids(t->core, victims, pod))
+        return false;
+    trial_without_pod(t, pod);
+    return true;
+}
+
+static bool remove_gang(struct trial *t, struct victims *victims, struct gang *gang)
 {
     bool any = false;
-    list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod)) {
-            trial_without_pod(t, pod);
-            any = true;
-        }
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!pod_runs(pod))
+            continue;
+        if (!remove_pod(t, victims, pod))
+            return false;
+        any = true;
+    }
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
         trial_without_slot(t, slot);
     return any;
 }
 
-static bool remove_one(struct trial *t, const struct victim *victim)
+static bool remove_one(struct trial *t, struct victims *victims, const struct victim *victim)
 {
     if (!victim->pod)
-        return remove_gang(t, victim->gang);
-    if (!victim->pod->node)
+        return remove_gang(t, victims, victim->gang);
+    if (!victim->pod->node || !remove_pod(t, victims, victim->pod))
         return false;
-    trial_without_pod(t, victim->pod);
-    return !victim->gang || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
+    return !victim->gang || victims->relaxed || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
 }
 
-bool victim_remove(struct trial *t, const struct victims *victims, size_t i)
+bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 {
     const struct victim *v = &victims->items[i];
-    const struct reclaimed *what = &victims->taker.what;
-    if (!v->take.branch)
-        return remove_one(t, v);
-    return queue_uses_lent(t->core, v->take.branch, what) && remove_one(t, v) &&
+    const struct reclaimed *what = &victims->taker.entitlement.what;
+    if (!v->take.branch || victims->relaxed)
+        return remove_one(t, victims, v);
+    return queue_uses_lent(t->core, v->take.branch, v->take.rule, what) &&
+           remove_one(t, victims, v) &&
            queues_keep_deserved(t->core, v->take.queue, v->take.branch, what);
 }
 

@@ -10,8 +10,8 @@
  * priority they have. If one of its own members has the preemptionPolicy Never, it takes none.
  * These are protected: gangs and pods that are not preemptible, pods without a controller, because
  * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
- * more than an hour, pods that muster could not evict a short while ago, and gangs whose commit is
- * not over. A gang with a protected member is
+ * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
+ * budget allows no eviction, and gangs whose commit is not over. A gang with a protected member is
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
  */
@@ -25,8 +25,7 @@
 struct taker {
     struct gang_core *core;
     const struct gang *gang;
-    const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
-    struct reclaimed what;        /* the resources that it may take back */
+    struct entitlement entitlement; /* to room of other queues */
 };
 struct taker taker_of(struct gang_core *core, const struct gang *gang);
 
@@ -35,6 +34,7 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang);
 struct take {
     bool may;
     const struct queue *queue, *branch; /* NULL: by priority */
+    enum reclaim_rule rule;
 };
 
 struct victim {
@@ -43,7 +43,7 @@ struct victim {
     struct take take;
     int32_t priority;
     int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
-    int64_t ran;  /* the sum of these seconds. Both stop at INT64_MAX */
+    int64_t ran;  /* the sum of these seconds + 1. Both stop at INT64_MAX */
 };
 
 struct victims {
@@ -52,12 +52,18 @@ struct victims {
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
     struct taker taker;
+    bool relaxed; /* victim_remove() ignores minimums, disruption budgets and what queues deserve */
+    /* The first disruption budget that protected a pod; NULL: none has. */
+    const struct gang_budget_facts *in_the_way;
 };
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
 /* Whether the pod uses room and is not ending. */
 bool pod_runs(const struct pod *pod);
+/* Whether muster may evict the pod, as far as this does not depend on disruption budgets, on its
+ * gang or on its queue. */
+bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod);
 /* Whether it may take the slots of the other gang's plan: it may take room from the gang, and none
  * of the gang's members is at bind or bound. */
 bool plan_yields(const struct taker *taker, struct gang *other);
@@ -70,9 +76,10 @@ void victims_done(struct victims *victims);
  * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
 /* Removes victim i in the trial. False: this would leave its gang below a minimum or a queue below
- * what it deserves, or nothing of the victim is left to remove. The trial may then have a part of
- * the removal, so the caller takes a mark before the call and goes back to it. */
-bool victim_remove(struct trial *t, const struct victims *victims, size_t i);
+ * what it deserves, a disruption budget does not allow one more, or nothing of the victim is left
+ * to remove. The trial may then contain a part of the removal, so the caller takes a mark before
+ * the call and goes back to it. */
+bool victim_remove(struct trial *t, struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {

@@ -16,6 +16,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/step/consolidation.h"
 #include "gang/step/gang_view.h"
 #include "gang/step/what_if.h"
 
@@ -30,6 +31,8 @@
 #define HOLDINGS_MAX  4000
 /* The limit of the search for victims, in scanned nodes. It takes about 4 ms. */
 #define EVICTION_WORK_MAX 20000
+/* The same for the search for moves. */
+#define CONSOLIDATION_WORK_MAX 12000
 
 /* ---- the tree of units ---- */
 
@@ -437,17 +440,61 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
 /* Finds out whether the end of gangs and pods of a lower priority would help. */
 static void explain_victims(struct gang_core *core, struct gang *gang, struct gang_explained *x)
 {
+    static const enum gang_answer answers[] = {
+        [PREEMPTION_FOUND] = GANG_YES,
+        [PREEMPTION_LEAVING] = GANG_YES,
+        [PREEMPTION_NONE] = GANG_NO,
+        [PREEMPTION_UNKNOWN] = GANG_NOT_ASKED,
+    };
     struct what_if w;
     int64_t work = EVICTION_WORK_MAX;
     if (!what_if_begin(&w, core, gang))
         return;
     struct preemption p = preemption_search(core, gang, &work);
-    x->victims = xcalloc(p.n + 1, sizeof *x->victims);
+    struct gang_explained_eviction *e = &x->eviction;
+    *e = (struct gang_explained_eviction){
+        .room = answers[p.result],
+        .searched = true,
+        .victims = xcalloc(p.n + 1, sizeof *e->victims),
+        .priority = p.cost.priority,
+        .gangs = p.cost.gangs,
+        .lost_seconds = p.cost.lost,
+        .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
+    };
     for (size_t i = 0; i < p.n; i++)
-        x->victims[x->n_victims++] = (struct gang_explained_victim){
+        e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
             .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
     preemption_done(&p);
+}
+
+/* Finds out whether moves of running pods would help. If evictions make room, they come first. */
+static void explain_moves(struct gang_core *core, struct gang *gang, struct gang_explained *x)
+{
+    struct what_if w;
+    int64_t work = CONSOLIDATION_WORK_MAX;
+    bool evicts =
+        x->eviction.room == GANG_YES && (core->config.preemption || !x->eviction.n_victims);
+    if (evicts || !what_if_begin(&w, core, gang))
+        return;
+    struct consolidation c = consolidation_search(core, gang, &work);
+    x->consolidation = (struct gang_explained_consolidation){
+        .room = c.room,
+        .searched = true,
+        .moves = xcalloc(c.n + 1, sizeof *x->consolidation.moves),
+        .n_moves = c.n,
+        .budget = c.in_the_way,
+    };
+    for (size_t i = 0; i < c.n; i++)
+        x->consolidation.moves[i] = (struct gang_explained_move){
+            .gang = c.moves[i].gang ? &c.moves[i].gang->head->ref : NULL,
+            .pod = c.moves[i].pod ? c.moves[i].pod->facts : NULL,
+            .from = c.moves[i].from->name,
+            .to = c.moves[i].to->name,
+            .pods = c.moves[i].pods,
+            .restarts = c.moves[i].restarts,
+        };
+    consolidation_done(&c);
 }
 
 /* ---- the explanation ---- */
@@ -541,6 +588,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
         explain_help(core, gang, ret, worst, kinds);
     }
     explain_victims(core, gang, ret);
+    explain_moves(core, gang, ret);
     return true;
 }
 
@@ -550,5 +598,6 @@ void gang_explained_done(struct gang_explained *x)
     free(x->signatures);
     free(x->pods);
     free(x->holders);
-    free(x->victims);
+    free(x->eviction.victims);
+    free(x->consolidation.moves);
 }

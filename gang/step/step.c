@@ -6,6 +6,7 @@
  */
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/hold_quota.h"
@@ -134,6 +135,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     order_done(core);
     class_labels_done(core);
     claims_done(core);
+    budgets_done(core);
     rule_labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
@@ -150,8 +152,34 @@ struct gang_core *gang_core_free(struct gang_core *core)
     return NULL;
 }
 
+/* Whether the fact may help a gang, and muster did not cause it. Evicted pods and the pods that
+ * replace them are no such facts. */
+static bool comes_from_outside(const struct gang_core *core, const struct gang_event *ev)
+{
+    static const bool always[GANG_EV_MAX] = {
+        [GANG_EV_NODE_SET] = true,      [GANG_EV_NODE_GONE] = true,
+        [GANG_EV_GROUP_SET] = true,     [GANG_EV_GROUP_GONE] = true,
+        [GANG_EV_CLASS_SET] = true,     [GANG_EV_CLASS_GONE] = true,
+        [GANG_EV_CLAIM_SET] = true,     [GANG_EV_CLAIM_GONE] = true,
+        [GANG_EV_BUDGET_SET] = true,    [GANG_EV_BUDGET_GONE] = true,
+        [GANG_EV_QUEUE_SET] = true,     [GANG_EV_QUEUE_GONE] = true,
+        [GANG_EV_NAMESPACE_SET] = true, [GANG_EV_NAMESPACE_GONE] = true,
+    };
+    const struct pod *pod = ev->kind == GANG_EV_POD_GONE
+                                ? pod_by_name(core, ev->gone.ns, ev->gone.name)
+                            : ev->kind == GANG_EV_POD_SET ? pod_by_uid(core, ev->pod->uid)
+                                                          : NULL;
+    if (!pod)
+        return always[ev->kind];
+    bool ends = ev->kind == GANG_EV_POD_GONE ||
+                (!pod_is_finished(pod) &&
+                 (ev->pod->phase == PHASE_SUCCEEDED || ev->pod->phase == PHASE_FAILED));
+    return ends && !pod->eviction.requested;
+}
+
 static void take_fact(struct gang_core *core, struct gang_event *ev)
 {
+    core->outside += comes_from_outside(core, ev);
     switch (ev->kind) {
     case GANG_EV_NODE_SET:
         on_node_set(core, STEAL(ev->node));
@@ -185,6 +213,12 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_CLAIM_GONE:
         on_claim_gone(core, &ev->gone);
+        break;
+    case GANG_EV_BUDGET_SET:
+        on_budget_set(core, STEAL(ev->budget));
+        break;
+    case GANG_EV_BUDGET_GONE:
+        on_budget_gone(core, ev->gone.ns, ev->gone.name);
         break;
     case GANG_EV_QUEUE_SET:
         on_queue_set(core, STEAL(ev->queue));

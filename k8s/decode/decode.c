@@ -265,6 +265,66 @@ struct gang_priority_class_facts *decode_class(const json_t *class, struct err *
     return f;
 }
 
+/* ---- PodDisruptionBudgets ---- */
+
+/* After an error, the facts have no requirements. */
+static int decode_budget_selector(const json_t *budget, struct gang_budget_facts *f,
+                                  struct err *err)
+{
+    const json_t *selector = NULL;
+    struct gang_selector read = {.n_namespaces = 0};
+    if (field_object(budget, "spec.selector", &selector, err) < 0)
+        return -1;
+    size_t n = decode_label_length(selector);
+    if (n > BOUND_BUDGET_RULES) {
+        cleanup_free char *text = gang_bound_exceeded(OVER_BUDGET_RULES, n);
+        return err_set(err, ERR_INVALID, "%s", text);
+    }
+    if (decode_label_selector(selector, &read.term, err) < 0) {
+        gang_selector_done(&read);
+        return err_wrap(err, "spec.selector");
+    }
+    f->selector = read.term;
+    f->selects_none = !selector;
+    return 0;
+}
+
+/* The API server evicts no pod if the status is older than the spec. */
+static int decode_budget_allowed(const json_t *budget, int64_t *ret, struct err *err)
+{
+    int64_t generation = 0, observed = 0, allowed = 0;
+    if (field_int(budget, "metadata.generation", INT64_MIN, INT64_MAX, &generation, err) < 0 ||
+        field_int(budget, "status.observedGeneration", INT64_MIN, INT64_MAX, &observed, err) < 0 ||
+        field_int(budget, "status.disruptionsAllowed", INT32_MIN, INT32_MAX, &allowed, err) < 0)
+        return -1;
+    *ret = observed >= generation && allowed > 0 ? allowed : 0;
+    return 0;
+}
+
+struct gang_budget_facts *decode_budget_part(const json_t *budget, struct err *err)
+{
+    struct decoded_metadata meta;
+    if (decode_metadata(budget, "PodDisruptionBudget", &meta, err) < 0)
+        return NULL;
+    struct gang_budget_facts *f = gang_budget_facts_new();
+    f->ns = xstrdup(meta.ns);
+    f->name = xstrdup(meta.name);
+    return f;
+}
+
+struct gang_budget_facts *decode_budget(const json_t *budget, struct err *err)
+{
+    struct gang_budget_facts *f = decode_budget_part(budget, err);
+    if (!f)
+        return NULL;
+    *err = (struct err){.code = ERR_NONE};
+    if (decode_budget_selector(budget, f, err) < 0 ||
+        decode_budget_allowed(budget, &f->allowed, err) < 0)
+        err_wrap(err, "PodDisruptionBudget %s/%s counts as one that allows no eviction", f->ns,
+                 f->name);
+    return f;
+}
+
 bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
                    struct gang_pod_facts *facts)
 {

@@ -53,4 +53,11 @@ struct gang_namespace_facts *decode_namespace(const struct queue_dialect *dialec
 
 struct gang_priority_class_facts *decode_class(const json_t *class, struct err *err);
 
+/* Fails only if the metadata is invalid. Sets err->code; ERR_NONE: all of it could be read. A
+ * selector that exceeds a bound or cannot be read becomes one of all pods, and no eviction is
+ * allowed. Sources: policy/v1, and the eviction subresource (checkAndDecrement). */
+struct gang_budget_facts *decode_budget(const json_t *budget, struct err *err);
+/* For a budget that could be read only in part. */
+struct gang_budget_facts *decode_budget_part(const json_t *budget, struct err *err);
+
 #endif

@@ -72,16 +72,6 @@ static int merge_keys(const json_t *rule, const char *field, enum gang_match_op 
 
 /* ---- bounds ---- */
 
-static size_t selector_length(const json_t *selector)
-{
-    const json_t *labels = json_object_get(selector, "matchLabels");
-    const json_t *expressions = json_object_get(selector, "matchExpressions");
-    size_t n = 2 * json_object_size(labels) + json_array_size(expressions);
-    for (size_t i = 0; i < json_array_size(expressions); i++)
-        n += json_array_size(json_object_get(json_array_get(expressions, i), "values"));
-    return n;
-}
-
 /* The number of requirements, values and namespaces in a list of terms or constraints. */
 static size_t values_in(const json_t *list)
 {
@@ -89,7 +79,7 @@ static size_t values_in(const json_t *list)
     size_t n = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *json = json_array_get(list, i);
-        n += selector_length(json_object_get(json, "labelSelector"));
+        n += decode_label_length(json_object_get(json, "labelSelector"));
         for (size_t k = 0; k < ARRAY_SIZE(names); k++)
             n += json_array_size(json_object_get(json, names[k]));
     }

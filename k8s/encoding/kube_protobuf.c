@@ -171,6 +171,13 @@ PUBLIC(kube_protobuf_volume, {1, OBJECT, "metadata", &object_meta},
 PUBLIC(kube_protobuf_class, {1, OBJECT, "metadata", &object_meta}, {2, INT, "value", NULL},
        {3, BOOL, "globalDefault", NULL});
 
+/* ---- k8s.io/api/policy/v1 ---- */
+
+MESSAGE(budget_spec, {2, OBJECT, "selector", &label_selector});
+MESSAGE(budget_status, {1, INT, "observedGeneration", NULL}, {3, INT, "disruptionsAllowed", NULL});
+PUBLIC(kube_protobuf_budget, {1, OBJECT, "metadata", &object_meta},
+       {2, OBJECT, "spec", &budget_spec}, {3, OBJECT, "status", &budget_status});
+
 /* ---- k8s.io/api/core/v1: Namespace ---- */
 
 PUBLIC(kube_protobuf_namespace, {1, OBJECT, "metadata", &object_meta});

@@ -118,6 +118,16 @@ static int match_label(const char *key, const json_t *value, struct gang_require
     return 0;
 }
 
+size_t decode_label_length(const json_t *selector)
+{
+    const json_t *labels = json_object_get(selector, "matchLabels");
+    const json_t *expressions = json_object_get(selector, "matchExpressions");
+    size_t n = 2 * json_object_size(labels) + json_array_size(expressions);
+    for (size_t i = 0; i < json_array_size(expressions); i++)
+        n += json_array_size(json_object_get(json_array_get(expressions, i), "values"));
+    return n;
+}
+
 int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err)
 {
     const json_t *labels = NULL, *expressions = NULL;

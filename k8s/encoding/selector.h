@@ -13,6 +13,8 @@
 /* Decodes a LabelSelector (matchLabels, matchExpressions) into an empty term. If it is NULL or {},
  * the term stays empty. */
 int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err);
+/* How long a LabelSelector is: the number of its requirements and values. */
+size_t decode_label_length(const json_t *selector);
 /* Decodes the nodeSelectorTerms of a NodeSelector (NULL: none). The caller owns *ret, even after an
  * error. */
 int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *ret_n,

@@ -251,6 +251,7 @@ static bool is_whole(const struct gang_event *ev)
         return gone->name;
     case GANG_EV_POD_GONE:
     case GANG_EV_CLAIM_GONE:
+    case GANG_EV_BUDGET_GONE:
         return gone->ns && gone->name;
     case GANG_EV_GROUP_GONE:
     case GANG_EV_QUEUE_GONE:

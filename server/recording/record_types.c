@@ -254,6 +254,15 @@ static const struct record_field claim_fields[] = {
 };
 const struct record_type record_claim = {TYPE(gang_claim_facts, claim_fields)};
 
+static const struct record_field budget_fields[] = {
+    MUST(gang_budget_facts, ns),
+    MUST(gang_budget_facts, name),
+    INSIDE(gang_budget_facts, selector, &term),
+    BOOL(gang_budget_facts, selects_none),
+    I64(gang_budget_facts, allowed),
+};
+const struct record_type record_budget = {TYPE(gang_budget_facts, budget_fields)};
+
 /* ---- queue_facts.h ---- */
 
 static const struct record_field quota_fields[] = {
@@ -279,6 +288,7 @@ static const struct record_field queue_fields[] = {
     BOOL(gang_queue_facts, closed),
     BOOL(gang_queue_facts, fifo),
     BOOL(gang_queue_facts, reclaimable),
+    BOOL(gang_queue_facts, by_share),
     I64(gang_queue_facts, preempt_min_runtime),
     I64(gang_queue_facts, reclaim_min_runtime),
     I64(gang_queue_facts, created),
@@ -317,6 +327,7 @@ static const struct record_field event_node = OWNED(gang_event, node, &record_no
                                  event_group = OWNED(gang_event, group, &record_group),
                                  event_class = OWNED(gang_event, class, &record_class),
                                  event_claim = OWNED(gang_event, claim, &record_claim),
+                                 event_budget = OWNED(gang_event, budget, &record_budget),
                                  event_queue = OWNED(gang_event, queue, &record_queue),
                                  event_namespace = OWNED(gang_event, namespace, &record_namespace),
                                  event_gone = INSIDE(gang_event, gone, &ref),
@@ -340,6 +351,8 @@ const struct record_field *record_event_field(enum gang_event_kind kind)
         [GANG_EV_CLASS_GONE] = &event_gone,
         [GANG_EV_CLAIM_SET] = &event_claim,
         [GANG_EV_CLAIM_GONE] = &event_gone,
+        [GANG_EV_BUDGET_SET] = &event_budget,
+        [GANG_EV_BUDGET_GONE] = &event_gone,
         [GANG_EV_QUEUE_SET] = &event_queue,
         [GANG_EV_QUEUE_GONE] = &event_gone,
         [GANG_EV_NAMESPACE_SET] = &event_namespace,
@@ -510,11 +523,33 @@ static const struct record_field config_fields[] = {
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 
 const struct record_type *const record_types[] = {
-    &kv,           &kvs,           &amount,       &amounts,      &taint,
-    &toleration,   &requirement,   &term,         &port,         &ref,
-    &whole_ref,    &selector,      &spread,       &record_node,  &record_pod,
-    &subgroup,     &record_group,  &record_class, &record_claim, &refusal,
-    &status_type,  &record_config, &quota,        &record_queue, &record_namespace,
-    &queue_amount, &queue_status,
+    &kv,
+    &kvs,
+    &amount,
+    &amounts,
+    &taint,
+    &toleration,
+    &requirement,
+    &term,
+    &port,
+    &ref,
+    &whole_ref,
+    &selector,
+    &spread,
+    &record_node,
+    &record_pod,
+    &subgroup,
+    &record_group,
+    &record_class,
+    &record_claim,
+    &record_budget,
+    &refusal,
+    &status_type,
+    &record_config,
+    &quota,
+    &record_queue,
+    &record_namespace,
+    &queue_amount,
+    &queue_status,
 };
 const size_t record_n_types = ARRAY_SIZE(record_types);

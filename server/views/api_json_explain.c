@@ -121,14 +121,12 @@ void api_json_more_nodes(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
-static void put_victims(struct buf *out, const struct gang_explained *x)
+static void put_victims(struct buf *out, const struct gang_explained_eviction *e)
 {
-    if (!x->n_victims)
-        return;
-    json_put_key(out, "fitsWithout");
+    json_put_key(out, "victims");
     buf_putc(out, '[');
-    for (size_t i = 0; i < x->n_victims; i++) {
-        const struct gang_explained_victim *v = &x->victims[i];
+    for (size_t i = 0; i < e->n_victims; i++) {
+        const struct gang_explained_victim *v = &e->victims[i];
         json_put_object(out);
         json_put_text(out, "kind", v->pod ? "pod" : "gang");
         json_put_text(out, "namespace", v->pod ? v->pod->ns : v->gang->ns);
@@ -136,6 +134,63 @@ static void put_victims(struct buf *out, const struct gang_explained *x)
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
+}
+
+static const char *const rooms[] = {
+    [GANG_NOT_ASKED] = "unknown", [GANG_NO] = "no", [GANG_YES] = "yes"};
+
+static void put_budget(struct buf *out, const struct gang_budget_facts *budget)
+{
+    if (!budget)
+        return;
+    cleanup_free char *name = budget->name ? xasprintf("%s/%s", budget->ns, budget->name) : NULL;
+    json_put_text(out, "protectedBy", name ? name : "several");
+}
+
+static void put_eviction(struct buf *out, const struct gang_explained_eviction *e)
+{
+    if (!e->searched)
+        return;
+    json_put_key(out, "eviction");
+    buf_putc(out, '{');
+    json_put_text(out, "makesRoom", rooms[e->room]);
+    put_victims(out, e);
+    if (e->n_victims) {
+        json_put_number(out, "highestPriority", e->priority);
+        json_put_number(out, "gangsAndPods", e->gangs);
+        json_put_number(out, "lostDeviceSeconds", e->lost_seconds);
+    }
+    put_budget(out, e->budget);
+    buf_putc(out, '}');
+}
+
+static void put_move(struct buf *out, const struct gang_explained_move *m)
+{
+    json_put_object(out);
+    json_put_text(out, "kind", m->pod ? "pod" : "gang");
+    json_put_text(out, "namespace", m->pod ? m->pod->ns : m->gang->ns);
+    json_put_text(out, "name", m->pod ? m->pod->name : m->gang->name);
+    json_put_number(out, "pods", m->pods);
+    json_put_number(out, "restarts", m->restarts);
+    json_put_text(out, "from", m->from);
+    json_put_text(out, "to", m->to);
+    buf_putc(out, '}');
+}
+
+static void put_consolidation(struct buf *out, const struct gang_explained_consolidation *c)
+{
+    if (!c->searched)
+        return;
+    json_put_key(out, "consolidation");
+    buf_putc(out, '{');
+    json_put_text(out, "makesRoom", rooms[c->room]);
+    json_put_key(out, "moves");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < c->n_moves; i++)
+        put_move(out, &c->moves[i]);
+    buf_putc(out, ']');
+    put_budget(out, c->budget);
+    buf_putc(out, '}');
 }
 
 static void put_holders(struct buf *out, const struct gang_explained *x)
@@ -239,7 +294,8 @@ void api_json_explain(struct gang_core *core, const struct history *history,
     if (x.held)
         put_holders(out, &x);
     api_json_more_nodes(out, &x);
-    put_victims(out, &x);
+    put_eviction(out, &x.eviction);
+    put_consolidation(out, &x.consolidation);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);

@@ -187,6 +187,28 @@ static void write_calls(struct metrics *m, struct buf *out)
     put_histogram(out, FAMILY_STEP, "", STEP_FIRST, &m->step);
 }
 
+static void put_preempted(struct buf *out, enum metric_family f, const uint64_t *by_reason)
+{
+    static const char *const reasons[] = {
+#define X(id, name) [GANG_PREEMPTION_##id] = (name),
+        GANG_PREEMPTION_REASONS(X)
+#undef X
+    };
+    metric_head(out, f);
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+        put(out, f, "reason", reasons[i], by_reason[i]);
+}
+
+static void write_preemptions(const struct gang_stats *s, struct buf *out)
+{
+    const char *wait = metric_families[FAMILY_PREEMPTION_WAIT].name;
+    put_preempted(out, FAMILY_PREEMPTED_GANGS, s->preempted_gangs);
+    put_preempted(out, FAMILY_PREEMPTED_PODS, s->preempted_pods);
+    metric_head(out, FAMILY_PREEMPTION_WAIT);
+    buf_printf(out, "%s_sum %.6f\n%s_count %" PRIu64 "\n", wait, (double)s->preemption_waits / 1e6,
+               wait, s->preemptions_done);
+}
+
 static void write_core(const struct gang_core *core, struct buf *out)
 {
     struct gang_stats s;
@@ -206,8 +228,6 @@ static void write_core(const struct gang_core *core, struct buf *out)
         {FAMILY_REJECTED_EARLY, s.rejected_early},
         {FAMILY_ATTEMPTS_TIMED_OUT, s.attempts_timed_out},
         {FAMILY_PREEMPTIONS, s.preemptions},
-        {FAMILY_PREEMPTED_GANGS, s.preempted_gangs},
-        {FAMILY_PREEMPTED_PODS, s.preempted_pods},
         {FAMILY_PREEMPTED_SECONDS, s.preempted_lost},
         {FAMILY_PREEMPTIONS_SPOILED, s.preemptions_spoiled},
         {FAMILY_PREEMPTED_ROOM, s.preempted_room},
@@ -227,6 +247,7 @@ static void write_core(const struct gang_core *core, struct buf *out)
     };
     for (size_t i = 0; i < ARRAY_SIZE(singles); i++)
         one(out, singles[i].family, singles[i].value);
+    write_preemptions(&s, out);
     metric_head(out, FAMILY_PLANS);
     put(out, FAMILY_PLANS, "result", "made", s.plans_made);
     put(out, FAMILY_PLANS, "result", "failed", s.plans_failed);

@@ -71,10 +71,15 @@
       "Attempts that ended at their schedule timeout.", "")                                        \
     X(PREEMPTIONS, GANGS, "muster_preemptions_total", "counter", "",                               \
       "Gangs for which muster has evicted pods, each time.", "")                                   \
-    X(PREEMPTED_GANGS, GANGS, "muster_preempted_gangs_total", "counter", "",                       \
-      "Gangs that muster has evicted as a whole to make room.", "")                                \
-    X(PREEMPTED_PODS, GANGS, "muster_preempted_pods_total", "counter", "",                         \
+    X(PREEMPTED_GANGS, GANGS, "muster_preempted_gangs_total", "counter", "reason",                 \
+      "Gangs that muster has evicted as a whole to make room.",                                    \
+      "`priority`: for a gang of a higher priority. `reclaim`: for a queue that deserves the "     \
+      "room.")                                                                                     \
+    X(PREEMPTED_PODS, GANGS, "muster_preempted_pods_total", "counter", "reason",                   \
       "Pods that muster has evicted to make room.", "")                                            \
+    X(PREEMPTION_WAIT, GANGS, "muster_preemption_wait_seconds", "summary", "",                     \
+      "Time from the first eviction for a gang until the gang is Scheduled.",                      \
+      "Only the sum and the count.")                                                               \
     X(PREEMPTED_SECONDS, GANGS, "muster_preempted_device_seconds_total", "counter", "",            \
       "Device-seconds of work that evicted gangs and pods had done.",                              \
       "For each pod, its devices times the seconds since it was bound.")                           \

@@ -36,6 +36,8 @@ static const char *const objects[] = {
     NODE("n2", "\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"}]"),
     "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\",\"metadata\":{\"name\":"
     "\"high\"},\"value\":1000}",
+    "{\"apiVersion\":\"policy/v1\",\"kind\":\"PodDisruptionBudget\",\"metadata\":{\"name\":\"b\","
+    "\"namespace\":\"default\"},\"spec\":{\"selector\":{}},\"status\":{\"disruptionsAllowed\":1}}",
     "{\"apiVersion\":\"scheduling.run.ai/v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":"
     "\"g\",\"namespace\":\"default\",\"uid\":\"u-g\"},\"spec\":{\"minMember\":2}}",
     "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\",\"metadata\":{"
@@ -178,6 +180,9 @@ bool core_fixture_event(const json_t *object, struct gang_event *ev, struct err 
     } else if (str_eq(kind, "PriorityClass")) {
         ev->kind = GANG_EV_CLASS_SET;
         ev->class = decode_class(object, err);
+    } else if (str_eq(kind, "PodDisruptionBudget")) {
+        ev->kind = GANG_EV_BUDGET_SET;
+        ev->budget = decode_budget(object, err);
     } else if (str_eq(kind, "PodGroup")) {
         cleanup_free char *group = xstrndup(version, strcspn(version, "/"));
         const struct dialect *dialect = dialect_of_objects(group);
@@ -214,6 +219,10 @@ struct gang_event core_fixture_gone(const struct gang_event *set)
     case GANG_EV_CLASS_SET:
         ev.kind = GANG_EV_CLASS_GONE;
         ev.gone = (struct gang_ref){NULL, NULL, xstrdup(set->class->name)};
+        break;
+    case GANG_EV_BUDGET_SET:
+        ev.kind = GANG_EV_BUDGET_GONE;
+        ev.gone = (struct gang_ref){NULL, xstrdup(set->budget->ns), xstrdup(set->budget->name)};
         break;
     case GANG_EV_QUEUE_SET:
         ref = &set->queue->ref;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the API server sends in protobuf: objects, lists, frames of a watch. The first letter is the
- * kind: p(od), n(ode), c(laim), v(olume), k (PriorityClass), s (Namespace).
+ * kind: p(od), n(ode), c(laim), v(olume), k (PriorityClass), b (PodDisruptionBudget), s
+ * (Namespace).
  *
  * A decoded tree can be written as JSON, and the decoders produce the same facts from both. A list
  * gives the same items wherever it is cut.
@@ -21,6 +22,7 @@ static const struct kind {
     {'c', &kube_protobuf_claim, "v1", "PersistentVolumeClaim"},
     {'v', &kube_protobuf_volume, "v1", "PersistentVolume"},
     {'k', &kube_protobuf_class, "scheduling.k8s.io/v1", "PriorityClass"},
+    {'b', &kube_protobuf_budget, "policy/v1", "PodDisruptionBudget"},
     {'s', &kube_protobuf_namespace, "v1", "Namespace"},
 };
 

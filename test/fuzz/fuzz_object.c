@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects in JSON, as watches deliver them: Node, Pod, PriorityClass, PersistentVolumeClaim,
- * PersistentVolume, Namespace, and PodGroups and queues of every dialect; one object, or a list.
+ * Objects in JSON, as watches deliver them: Node, Pod, PriorityClass, PodDisruptionBudget,
+ * PersistentVolumeClaim, PersistentVolume, Namespace, and PodGroups and queues of every dialect;
+ * one object, or a list.
  *
  * Facts stay the same when they are packed, copied and recorded. The core accepts them, keeps its
  * invariants, and answers calls for the pods. It does not write the same status of a PodGroup

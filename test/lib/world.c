@@ -384,6 +384,25 @@ struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *nam
     return s;
 }
 
+void world_budget(struct world *w, const char *name, const char *label, int allowed)
+{
+    struct gang_budget_facts *f = gang_budget_facts_new();
+    f->ns = xstrdup("default");
+    f->name = xstrdup(name);
+    f->allowed = allowed;
+    f->selector.items = xcalloc(1, sizeof *f->selector.items);
+    f->selector.items[0] = (struct gang_requirement){.key = xstrdup(label), .op = MATCH_EXISTS};
+    f->selector.n = 1;
+    world_step(w, &(struct gang_event){.kind = GANG_EV_BUDGET_SET, .budget = f}, 1);
+}
+
+void world_budget_gone(struct world *w, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_BUDGET_GONE};
+    ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xstrdup(name)};
+    world_step(w, &ev, 1);
+}
+
 void world_class(struct world *w, const char *name, int value)
 {
     struct gang_priority_class_facts *f = gang_priority_class_facts_new();

@@ -126,6 +126,9 @@ void world_group_set(struct world *w, struct gang_group_facts *facts);
 struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *name,
                                      const char *parent, int min);
 void world_class(struct world *w, const char *name, int value);
+/* A disruption budget of the pods that have the label, which allows so many evictions. */
+void world_budget(struct world *w, const char *name, const char *label, int allowed);
+void world_budget_gone(struct world *w, const char *name);
 /* Like world_pod(), in the subgroup `role`. */
 void world_role(struct world *w, const char *name, const char *group, const char *role, int gpus);
 /* Calls world_try() for the pods group-<from> to group-<to - 1>. */

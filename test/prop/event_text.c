@@ -81,6 +81,10 @@ void event_text(struct buf *b, const struct gang_event *ev)
     case GANG_EV_NAMESPACE_SET:
         buf_printf(b, " %s names queue %s", ev->namespace->name, text(ev->namespace->queue));
         break;
+    case GANG_EV_BUDGET_SET:
+        buf_printf(b, " %s allows %" PRId64, ev->budget->name, ev->budget->allowed);
+        break;
+    case GANG_EV_BUDGET_GONE:
     case GANG_EV_QUEUE_GONE:
     case GANG_EV_NAMESPACE_GONE:
     case GANG_EV_NODE_GONE:

@@ -32,10 +32,11 @@ const struct op *group_asks(const struct model *m, int g)
 int group_priority(const struct model *m, int g)
 {
     const struct op *spec = &m->groups[g].spec;
+    bool exists = m->groups[g].exists;
     int class = op_get(spec, A_BYCLASS, -1), highest = INT32_MIN;
-    if (op_has(spec, A_PRIO))
+    if (exists && op_has(spec, A_PRIO))
         return spec->value[A_PRIO];
-    if (class >= 0 && m->classes[class].exists)
+    if (exists && class >= 0 && m->classes[class].exists)
         return op_get(&m->classes[class].spec, A_PRIO, 0);
     for (int p = 0; p < PODS; p++)
         if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&

@@ -178,6 +178,9 @@ static struct gang_event same_event(const struct model *m, const struct gang_eve
     case GANG_EV_CLAIM_SET:
         twin.claim = facts_claim(m, index);
         break;
+    case GANG_EV_BUDGET_SET:
+        twin.budget = facts_budget(m, index);
+        break;
     case GANG_EV_QUEUE_SET:
         twin.queue = facts_queue(m, index);
         break;
@@ -189,6 +192,7 @@ static struct gang_event same_event(const struct model *m, const struct gang_eve
     case GANG_EV_GROUP_GONE:
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
+    case GANG_EV_BUDGET_GONE:
     case GANG_EV_QUEUE_GONE:
     case GANG_EV_NAMESPACE_GONE:
         twin.gone = ref_copy(&ev->gone);
@@ -543,10 +547,7 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
         model_fail(m, "evict", "eviction of p%d, which has no controller", p);
     if (!op_has(&m->config, A_EVICT))
         oracle_preempted(m, p);
-    t->preempted = t->serial;
-    t->deleting = true;
-    t->gone_by = m->now + POD_GRACE;
-    t->dirty = CHANGED;
+    eviction_asked(m, p);
     if (pod_group(t) >= 0 && op_has(&m->config, A_EVICT))
         group_excuse(m, pod_group(t));
 }

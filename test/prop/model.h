@@ -54,6 +54,7 @@ struct pod_truth {
     bool deleting;
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */
+    int refused;    /* the serial of the pod whose eviction a budget refused last */
     enum dirty dirty;
     int lost;         /* the node of a Binding that may still succeed after an unclear result */
     usec_t lost_sent; /* the time of this Binding: the API server drops it after a while */
@@ -180,7 +181,8 @@ struct model {
     usec_t now;
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
-    struct object_truth queues[QUEUES], namespaces[NAMESPACES];
+    struct object_truth queues[QUEUES], namespaces[NAMESPACES], budgets[BUDGETS];
+    uint64_t evicted_in[BUDGETS]; /* totals->steps of the last evictions that it could count */
     struct pod_truth pods[PODS];
     struct queue_shown queues_shown[QUEUES];
     bool excused[GROUPS];                 /* after a failure or change: may be bound in part */
@@ -255,6 +257,7 @@ struct gang_group_facts *facts_group(const struct model *m, int g);
 struct gang_pod_facts *facts_pod(const struct model *m, int p);
 struct gang_priority_class_facts *facts_class(const struct model *m, int k);
 struct gang_claim_facts *facts_claim(const struct model *m, int c);
+struct gang_budget_facts *facts_budget(const struct model *m, int b);
 struct gang_ref facts_ref(int g);
 struct gang_queue_facts *facts_queue(const struct model *m, int q);
 struct gang_namespace_facts *facts_namespace(const struct model *m);
@@ -308,6 +311,17 @@ void group_doubt(struct model *m, int g);
 bool pod_doubted(const struct model *m, int g, int p, int n);
 bool group_doubted(const struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
+
+/* ---- model_evictions.c ---- */
+/* muster asks the eviction API to evict the pod. */
+void eviction_asked(struct model *m, int p);
+/* Carries out the evictions that budgets have refused and now allow. */
+void evictions_retry(struct model *m);
+/* Deletes all budgets and carries out all evictions. */
+void evictions_end(struct model *m);
+/* How long muster tries to evict a pod. Afterwards, it gives up the evictions that are refused. */
+#define EVICTIONS_END SECONDS(310)
+void evictions_give_up(struct model *m);
 
 /* ---- model_scheduler.c ---- */
 /* An event that wakes pods in kube-scheduler's queue. `room`: the event may have added capacity. */

@@ -227,6 +227,19 @@ static void show_namespace(struct model *m, int i)
                    i);
 }
 
+static void show_budget(struct model *m, int b)
+{
+    struct object_truth *t = &m->budgets[b];
+    if (t->exists)
+        model_tell(m, (struct gang_event){.kind = GANG_EV_BUDGET_SET, .budget = facts_budget(m, b)},
+                   b);
+    else if (t->shown)
+        model_tell(m,
+                   (struct gang_event){.kind = GANG_EV_BUDGET_GONE,
+                                       .gone = {NULL, xstrdup("default"), xasprintf("b%d", b)}},
+                   b);
+}
+
 /* Updates the expected charge of a pod that the watch shows. */
 static void charge_as_shown(struct model *m, struct pod_truth *t)
 {
@@ -274,6 +287,7 @@ static const struct watch {
     {'c', CLAIMS, offsetof(struct model, claims), show_claim},
     {'q', QUEUES, offsetof(struct model, queues), show_queue},
     {'s', NAMESPACES, offsetof(struct model, namespaces), show_namespace},
+    {'b', BUDGETS, offsetof(struct model, budgets), show_budget},
 };
 
 static struct object_truth *object(struct model *m, const struct watch *w, int i)
@@ -413,6 +427,13 @@ static void do_queue(struct model *m, const struct op *op)
     changed(m, op->class, op->subject, op);
 }
 
+static void do_budget(struct model *m, const struct op *op)
+{
+    set_object(m, op);
+    evictions_retry(m);
+    changed(m, op->class, op->subject, op);
+}
+
 static void do_gone(struct model *m, const struct op *op)
 {
     for (size_t k = 0; k < ARRAY_SIZE(watches); k++) {
@@ -430,6 +451,8 @@ static void do_gone(struct model *m, const struct op *op)
         t->exists = false;
         if (op->class == 'c')
             wake_pods(m, true); /* in the model, a claim that does not exist allows all nodes */
+        if (op->class == 'b')
+            evictions_retry(m);
         changed(m, op->class, op->subject, op);
     }
 }
@@ -653,7 +676,8 @@ void do_object(struct model *m, const struct op *op)
         [OP_ASSIGN] = do_assign,    [OP_CLASS] = do_plain,         [OP_NOCLASS] = do_gone,
         [OP_CLAIM] = do_plain,      [OP_NOCLAIM] = do_gone,        [OP_SHOW] = do_show,
         [OP_QUEUE] = do_queue,      [OP_NOQUEUE] = do_gone,        [OP_NAMESPACE] = do_queue,
-        [OP_NONAMESPACE] = do_gone, [OP_MOVE] = do_move,
+        [OP_NONAMESPACE] = do_gone, [OP_MOVE] = do_move,           [OP_BUDGET] = do_budget,
+        [OP_NOBUDGET] = do_gone,
     };
     bool needs_pod = op->kind > OP_POD && op->kind <= OP_ASSIGN;
     if (needs_pod && !m->pods[op->subject].exists)

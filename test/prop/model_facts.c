@@ -231,6 +231,34 @@ struct gang_priority_class_facts *facts_class(const struct model *m, int k)
     return f;
 }
 
+/* ---- disruption budgets ---- */
+
+static void select_label(struct gang_term *term, const char *key, char *value)
+{
+    term->n = 1;
+    term->items = xcalloc(1, sizeof *term->items);
+    term->items[0] = (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
+    term->items[0].values = xcalloc(1, sizeof(char *));
+    term->items[0].values[0] = value;
+}
+
+static char *app_name(int app)
+{
+    return xasprintf("a%d", app);
+}
+
+struct gang_budget_facts *facts_budget(const struct model *m, int b)
+{
+    const struct op *spec = &m->budgets[b].spec;
+    struct gang_budget_facts *f = gang_budget_facts_new();
+    f->ns = xstrdup("default");
+    f->name = xasprintf("b%d", b);
+    f->allowed = op_get(spec, A_ALLOWED, 0);
+    if (op_has(spec, A_APP))
+        select_label(&f->selector, "app", app_name(spec->value[A_APP]));
+    return f;
+}
+
 /* ---- claims ---- */
 
 static void limit_to(struct gang_claim_facts *f, int32_t nodes)
@@ -285,28 +313,13 @@ static void add_placement(struct gang_pod_facts *f, const struct op *spec)
     f->has_pvc = f->n_claims > 0 || f->has_resource_claims;
 }
 
-static void select_label(struct gang_selector *s, const char *key, char *value)
-{
-    s->term.n = 1;
-    s->term.items = xcalloc(1, sizeof *s->term.items);
-    s->term.items[0] =
-        (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
-    s->term.items[0].values = xcalloc(1, sizeof(char *));
-    s->term.items[0].values[0] = value;
-}
-
 /* Adds required anti-affinity over hosts. Takes ownership of the value. */
 static void keep_apart(struct gang_pod_facts *f, const char *key, char *value)
 {
     f->anti_affinity =
         xreallocarray(f->anti_affinity, f->n_anti_affinity + 1, sizeof *f->anti_affinity);
     f->anti_affinity[f->n_anti_affinity] = (struct gang_selector){.n_namespaces = 0};
-    select_label(&f->anti_affinity[f->n_anti_affinity++], key, value);
-}
-
-static char *app_name(int app)
-{
-    return xasprintf("a%d", app);
+    select_label(&f->anti_affinity[f->n_anti_affinity++].term, key, value);
 }
 
 static void add_app(struct gang_pod_facts *f, const struct op *spec)
@@ -316,7 +329,7 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
     if (op_has(spec, A_SHUN)) {
         f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
         f->n_wide_anti_affinity = 1;
-        select_label(&f->wide_anti_affinity[0], "app", app_name(spec->value[A_SHUN]));
+        select_label(&f->wide_anti_affinity[0].term, "app", app_name(spec->value[A_SHUN]));
     }
     if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES) ||
         op_has(spec, A_DEVICES))
@@ -330,7 +343,7 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
     f->spreads = xcalloc(1, sizeof *f->spreads);
     f->n_spreads = 1;
     f->spreads[0].max_skew = spec->value[A_SPREAD];
-    select_label(&f->spreads[0].selector, "app", xstrdup(app));
+    select_label(&f->spreads[0].selector.term, "app", xstrdup(app));
 }
 
 static void add_link(struct gang_pod_facts *f, const struct op *spec)

@@ -152,7 +152,7 @@ static bool parse_object(const char *text, char class, int count, int *ret)
 
 static int count_of(char class)
 {
-    static const int counts[] = {NODES, GROUPS, PODS, CLASSES, CLAIMS, QUEUES, NAMESPACES};
+    static const int counts[] = {NODES, GROUPS, PODS, CLASSES, CLAIMS, QUEUES, NAMESPACES, BUDGETS};
     return counts[strchr(SUBJECTS, class) - SUBJECTS];
 }
 

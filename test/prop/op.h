@@ -26,10 +26,11 @@
 #include "base/err.h"
 
 enum { NODES = 8, GROUPS = 8, PODS = 48, CLASSES = 3, CLAIMS = 4, QUEUES = 10, NAMESPACES = 1 };
+enum { BUDGETS = 2 };
 
-/* Letters of subjects: node, PodGroup, pod, PriorityClass, PersistentVolumeClaim, queue, namespace.
- */
-#define SUBJECTS "ngpkcqs"
+/* Letters of subjects: node, PodGroup, pod, PriorityClass, PersistentVolumeClaim, queue, namespace,
+ * PodDisruptionBudget. */
+#define SUBJECTS "ngpkcqsb"
 
 /* id, verb, letters of subjects ("": no subject; a leading '?': the subject is optional), meaning
  */
@@ -55,11 +56,13 @@ enum { NODES = 8, GROUPS = 8, PODS = 48, CLASSES = 3, CLAIMS = 4, QUEUES = 10, N
     X(NOCLASS, "noclass", "k", "delete a PriorityClass")                                           \
     X(CLAIM, "claim", "c", "create or change a PersistentVolumeClaim")                             \
     X(NOCLAIM, "noclaim", "c", "delete a PersistentVolumeClaim")                                   \
+    X(BUDGET, "budget", "b", "create or change a PodDisruptionBudget")                             \
+    X(NOBUDGET, "nobudget", "b", "delete a PodDisruptionBudget")                                   \
     X(QUEUE, "queue", "q", "create or change a queue (model_facts.c has their APIs)")              \
     X(NOQUEUE, "noqueue", "q", "delete a queue")                                                   \
     X(NAMESPACE, "namespace", "s", "let the namespace of all pods name a queue")                   \
     X(NONAMESPACE, "nonamespace", "s", "the namespace names no queue any more")                    \
-    X(SHOW, "show", "?ngpkcqs", "the watch shows a change that it has not shown yet")              \
+    X(SHOW, "show", "?ngpkcqsb", "the watch shows a change that it has not shown yet")             \
     X(FILTER, "filter", "?p", "kube-scheduler tries a pod")                                        \
     X(BIND, "bind", "?p", "kube-scheduler calls bind with the node that it chose")                 \
     X(PRIORITIZE, "prioritize", "p", "kube-scheduler calls prioritize")                            \
@@ -140,7 +143,8 @@ enum attr_type {
     X(KIND, "kind", T_NUMBER, "pod: a label that must be equal for all members")                   \
     X(USES, "claim", T_CLAIM, "pod: uses this PersistentVolumeClaim")                              \
     X(DEVICES, "devices", T_FLAG, "pod: has a ResourceClaim")                                      \
-    X(APP, "app", T_NUMBER, "pod: its label app")                                                  \
+    X(ALLOWED, "allowed", T_NUMBER, "budget: how many evictions it allows (default 0)")            \
+    X(APP, "app", T_NUMBER, "pod: its label app; budget: of which pods (default: all)")            \
     X(AWAY, "away", T_NUMBER, "pod: anti-affinity to pods of this app, over hosts")                \
     X(SPREAD, "spread", T_NUMBER, "pod: maxSkew of pods of its app, over hosts")                   \
     X(FORBID, "forbid", T_NODES, "pod: nodes that kube-scheduler refuses by unknown rules")        \

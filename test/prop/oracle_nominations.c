@@ -30,7 +30,8 @@ static bool has_nominated_room(const struct model *m, int p, int n, bool sure)
     if (sure && m->namings && t->ours >= 0 && t->ours != n)
         return false; /* muster has written another nomination, which may have been lost */
     bool known = t->shown || (!sure && t->learnt);
-    return t->exists && known && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
+    bool exists = t->exists || (!sure && t->dirty == CHANGED); /* gone, and the core may not know */
+    return exists && known && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
            !t->deleting && !pod_finished(t) && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
            oracle_single(m, p);
 }

@@ -51,6 +51,8 @@ void oracle_passed(struct model *m, int p)
     if (pod_group(&m->pods[p]) < 0 || m->pods[p].dirty == CHANGED)
         return;
     struct place place = oracle_place(m, p);
+    if (place.node < 0 && oracle_room_is_kept(m))
+        return; /* then the plan gave way to a gang for which muster keeps room */
     if (!passes_singly(place.state) && place.node != m->pods[p].picked)
         model_fail(m, "passed", "p%d passes to n%d, but its slot is on n%d and its gang is %s", p,
                    m->pods[p].picked, place.node, gang_state_name(place.state));

@@ -65,7 +65,8 @@ static void look(const struct gang_core *core, struct picture *picture)
 /* ---- a second core ---- */
 
 struct lists {
-    struct gang_event events[NODES + GROUPS + CLASSES + CLAIMS + QUEUES + NAMESPACES + PODS];
+    struct gang_event
+        events[NODES + GROUPS + CLASSES + CLAIMS + QUEUES + NAMESPACES + BUDGETS + PODS];
     size_t n;
 };
 
@@ -92,6 +93,10 @@ static void list_all(const struct model *m, struct lists *l)
         if (m->queues[i].exists)
             l->events[l->n++] =
                 (struct gang_event){.kind = GANG_EV_QUEUE_SET, .queue = facts_queue(m, i)};
+    for (int i = 0; i < BUDGETS; i++)
+        if (m->budgets[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_BUDGET_SET, .budget = facts_budget(m, i)};
     if (m->namespaces[0].exists)
         l->events[l->n++] =
             (struct gang_event){.kind = GANG_EV_NAMESPACE_SET, .namespace = facts_namespace(m)};

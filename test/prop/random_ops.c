@@ -137,6 +137,8 @@ static const struct trait {
     {OP_CLASS, A_PRIO, F_ALWAYS, 100, 0, 4, EACH},
     {OP_CLAIM, A_LIMITED, F_ALWAYS, 50, 1, 255, EACH},
     {OP_CLAIM, A_ON, F_ALWAYS, 50, 0, NODES - 1, EACH},
+    {OP_BUDGET, A_APP, F_APPS, 60, 0, 2, EACH},
+    {OP_BUDGET, A_ALLOWED, F_ALWAYS, 80, 1, 6, EACH},
     {OP_CONFIG, A_STRICT, F_STRICT, 100, 1, 1, EACH},
     {OP_CONFIG, A_SLOW, F_SLOW, 100, 1, 1, EACH},
     {OP_CONFIG, A_STARVE, F_STARVING, 100, 5, 60, EACH},
@@ -194,12 +196,13 @@ void draw_traits(struct drawing *d, struct op *op)
 void add(struct drawing *d, struct op *op)
 {
     static const char shown[] = {
-        [OP_NODE] = 20,    [OP_NONODE] = 20,    [OP_GROUP] = 20,       [OP_NOGROUP] = 20,
-        [OP_POD] = 30,     [OP_NOPOD] = 30,     [OP_TERMINATE] = 30,   [OP_RUN] = 30,
-        [OP_SUCCEED] = 30, [OP_FAIL] = 30,      [OP_UNGATE] = 20,      [OP_RELINK] = 20,
-        [OP_UNBAR] = 30,   [OP_ASSIGN] = 40,    [OP_CLASS] = 20,       [OP_NOCLASS] = 20,
-        [OP_CLAIM] = 20,   [OP_NOCLAIM] = 20,   [OP_MOVE] = 20,        [OP_QUEUE] = 20,
-        [OP_NOQUEUE] = 20, [OP_NAMESPACE] = 20, [OP_NONAMESPACE] = 20,
+        [OP_NODE] = 20,     [OP_NONODE] = 20,    [OP_GROUP] = 20,       [OP_NOGROUP] = 20,
+        [OP_POD] = 30,      [OP_NOPOD] = 30,     [OP_TERMINATE] = 30,   [OP_RUN] = 30,
+        [OP_SUCCEED] = 30,  [OP_FAIL] = 30,      [OP_UNGATE] = 20,      [OP_RELINK] = 20,
+        [OP_UNBAR] = 30,    [OP_ASSIGN] = 40,    [OP_CLASS] = 20,       [OP_NOCLASS] = 20,
+        [OP_CLAIM] = 20,    [OP_NOCLAIM] = 20,   [OP_MOVE] = 20,        [OP_QUEUE] = 20,
+        [OP_NOQUEUE] = 20,  [OP_NAMESPACE] = 20, [OP_NONAMESPACE] = 20, [OP_BUDGET] = 20,
+        [OP_NOBUDGET] = 20,
     };
     if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
         chance(d, (uint32_t)shown[op->kind]))
@@ -350,6 +353,35 @@ static void draw_claim(struct drawing *d)
     } else {
         line(d, OP_CLAIM, 'c', c);
         d->claim[c] = true;
+    }
+}
+
+static void draw_budget(struct drawing *d)
+{
+    int b = (int)draw(d, BUDGETS);
+    bool gone = d->budget[b] && chance(d, 40);
+    line(d, gone ? OP_NOBUDGET : OP_BUDGET, 'b', b);
+    d->budget[b] = !gone;
+}
+
+/* All that fits runs, and then a gang needs room that it has to take from others. */
+static void draw_urgent(struct drawing *d)
+{
+    line(d, OP_CALM, 0, 0);
+    for (int p = 0; p < PODS; p++)
+        if (d->pod[p] && chance(d, 80))
+            line(d, OP_RUN, 'p', p);
+    draw_budget(d);
+    int g = (int)draw(d, GROUPS);
+    draw_group(d, g);
+    draw_members(d, g);
+    struct op op = d->group_spec[g];
+    op_set(&op, A_PRIO, 4);
+    add(d, &op);
+    if (chance(d, 15)) { /* refused evictions stay refused until muster gives up */
+        op = op_make(OP_WAIT, 0, 0);
+        op_set(&op, A_TIME, (int32_t)(EVICTIONS_END / USEC_PER_MSEC));
+        add(d, &op);
     }
 }
 
@@ -613,7 +645,8 @@ static const struct kind {
     {10, F_GATES, draw_ungate},    {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
     {8, F_CLASSES, draw_class},    {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
     {4, F_CLOSED, draw_settings},  {8, F_BARS, draw_unbar},    {25, F_QUEUES, draw_queue},
-    {4, F_QUEUES, draw_namespace}, {12, F_QUEUES, draw_move},
+    {4, F_QUEUES, draw_namespace}, {12, F_QUEUES, draw_move},  {15, F_BUDGETS, draw_budget},
+    {25, F_BUDGETS, draw_urgent},
 };
 
 static void draw_one(struct drawing *d)
@@ -668,6 +701,8 @@ void draw_seed(uint64_t seed, struct ops *ret)
     for (int i = F_BEYOND; i < F_COUNT; i++)
         d.on[i] = (seed + 50) * (uint64_t)(i - F_BEYOND + 1) % 100 < percent[i];
     ret->n = 0;
+    if (d.on[F_BUDGETS]) /* they need victims */
+        d.on[F_PREEMPTION] = d.on[F_PRIORITY] = true;
     line(&d, OP_CONFIG, 0, 0);
     if (d.on[F_QUEUES])
         draw_queues(&d);

@@ -60,7 +60,8 @@
     X(PICKY, 15)                                                                                   \
     X(SLOW, 15)                                                                                    \
     X(UNREAD, 15)                                                                                  \
-    X(QUEUES, 30)
+    X(QUEUES, 30)                                                                                  \
+    X(BUDGETS, 15)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -76,6 +77,7 @@ struct drawing {
     bool on[F_COUNT];
     /* which exist */
     bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS], queue[QUEUES];
+    bool budget[BUDGETS];
     struct op pod_spec[PODS];
     struct op node_spec[NODES];
     struct op group_spec[GROUPS];

@@ -6,10 +6,10 @@
  *   test_preemption_prop [--seed N] [--runs N] [--units N] [--say]
  *
  * Each run draws a cluster of up to 8 nodes with gangs and ordinary pods on them, and a gang of a
- * high priority that has no room. Some gangs have members beyond their minimum. The test finds the
- * optimum by trying every set of victims and every assignment of members to nodes. --units limits
- * the candidates for victims (default 10, at most 20). All pods started at the same time, so lost
- * device-seconds are proportional to evicted GPUs.
+ * high priority that has no room. Some gangs have members beyond their minimum, and disruption
+ * budgets cover some pods. The test finds the optimum by trying every set of victims and every
+ * assignment of members to nodes. --units limits the candidates for victims (default 10, at most
+ * 20). All pods started at the same time, so lost device-seconds are proportional to evicted GPUs.
  *
  * Prints how far the victims of the search are from the optimum. --say prints each run whose result
  * differs. The exit code is 1 if a limit of Q07 (test/acceptance.txt) is missed:
@@ -29,11 +29,12 @@
 #include "gang/plan/preemption.h"
 #include "test/lib/world.h"
 
-enum { NODES = 8, GANGS = 8, PODS = 40, MEMBERS = 6, UNITS_MAX = 20 };
+enum { NODES = 8, GANGS = 8, PODS = 40, MEMBERS = 6, UNITS_MAX = 20, BUDGETS = 2 };
 
 struct pod_on {
     int gang; /* -1: an ordinary pod */
     int node, gpus, priority;
+    bool covered[BUDGETS]; /* by these disruption budgets */
 };
 
 struct cluster {
@@ -42,6 +43,7 @@ struct cluster {
     struct pod_on pods[PODS];
     int n_pods;
     int members, each[MEMBERS], own_priority; /* of the gang that waits */
+    int n_budgets, allowed[BUDGETS];
 };
 
 /* A whole gang, or a pod. */
@@ -132,6 +134,18 @@ static void draw_gang(struct cluster *c)
     c->n_gangs++;
 }
 
+/* Budgets that cover most pods of a gang, or pods of several gangs. */
+static void draw_budgets(struct cluster *c)
+{
+    c->n_budgets = one_in(2) ? 0 : between(1, BUDGETS);
+    for (int b = 0; b < c->n_budgets; b++) {
+        int gang = one_in(2) ? up_to(GANGS - 1) : -1;
+        c->allowed[b] = up_to(5);
+        for (int i = 0; i < c->n_pods; i++)
+            c->pods[i].covered[b] = gang < 0 ? one_in(3) : c->pods[i].gang == gang && !one_in(4);
+    }
+}
+
 static struct cluster draw_cluster(int most_units)
 {
     struct cluster c = {.n_nodes = between(1, NODES)};
@@ -153,6 +167,7 @@ static struct cluster draw_cluster(int most_units)
     int each = 1 << up_to(3);
     for (int i = 0; i < c.members; i++)
         c.each[i] = one_in(6) ? 1 << up_to(3) : each;
+    draw_budgets(&c);
     return c;
 }
 
@@ -194,6 +209,22 @@ static bool fits(const struct cluster *c, const bool gone[PODS])
     return pack(each, c->members, 0, free, c->n_nodes);
 }
 
+static bool budgets_allow(const struct cluster *c, const bool gone[PODS])
+{
+    int taken[BUDGETS] = {0};
+    for (int i = 0; i < c->n_pods; i++) {
+        int n = 0;
+        for (int b = 0; gone[i] && b < c->n_budgets; b++) {
+            n += c->pods[i].covered[b];
+            if (c->pods[i].covered[b] && ++taken[b] > c->allowed[b])
+                return false;
+        }
+        if (n > 1)
+            return false;
+    }
+    return true;
+}
+
 /* The pods of the set, and its cost. False: it is not a set of victims. */
 static bool cost_of(const struct cluster *c, const struct unit_of *units, int n, uint32_t set,
                     bool gone[PODS], struct optimum *ret)
@@ -224,7 +255,7 @@ static bool cost_of(const struct cluster *c, const struct unit_of *units, int n,
         ret->gpus += gone[i] ? c->pods[i].gpus : 0;
         ret->pods += gone[i];
     }
-    return true;
+    return budgets_allow(c, gone);
 }
 
 static int compare(const struct optimum *a, const struct optimum *b)
@@ -260,6 +291,9 @@ static void add_pod(struct world *w, const struct cluster *c, int p)
     f->phase = PHASE_RUNNING;
     f->priority = pod->priority;
     f->controlled = true;
+    for (int b = 0; b < c->n_budgets; b++)
+        if (pod->covered[b])
+            gang_kvs_add(&f->labels, b ? "b1" : "b0", "");
     world_pod_set(w, f);
 }
 
@@ -288,6 +322,8 @@ static struct world *world_of(const struct cluster *c, bool preemption)
     }
     for (int p = 0; p < c->n_pods; p++)
         add_pod(w, c, p);
+    for (int b = 0; b < c->n_budgets; b++)
+        world_budget(w, b ? "b1" : "b0", b ? "b1" : "b0", c->allowed[b]);
     add_gang(w, "urgent", c->members, c->own_priority);
     for (int i = 0; i < c->members; i++) {
         cleanup_free char *name = xasprintf("u%d", i);
@@ -342,6 +378,13 @@ static void print_cluster(const struct cluster *c)
     for (int p = 0; p < c->n_pods; p++)
         printf("pod p%02d gang=%d node=n%d gpus=%d priority=%d\n", p, c->pods[p].gang,
                c->pods[p].node, c->pods[p].gpus, c->pods[p].priority);
+    for (int b = 0; b < c->n_budgets; b++) {
+        printf("budget b%d allowed=%d pods:", b, c->allowed[b]);
+        for (int p = 0; p < c->n_pods; p++)
+            if (c->pods[p].covered[b])
+                printf(" p%02d", p);
+        printf("\n");
+    }
     printf("gang urgent priority=%d members:", c->own_priority);
     for (int i = 0; i < c->members; i++)
         printf(" %d", c->each[i]);
@@ -477,8 +520,8 @@ static void all_leave(struct play *play, const bool evicted[PODS])
     }
 }
 
-/* Whether the pods are a set of victims: of a lower priority, and no gang falls below its minimum.
- */
+/* Whether the pods are a set of victims: of a lower priority, no gang falls below its minimum, and
+ * disruption budgets allow it. */
 static bool are_victims(const struct cluster *c, const bool evicted[PODS])
 {
     for (int g = 0; g < c->n_gangs; g++) {
@@ -492,7 +535,7 @@ static bool are_victims(const struct cluster *c, const bool evicted[PODS])
     for (int p = 0; p < c->n_pods; p++)
         if (evicted[p] && c->pods[p].gang < 0 && c->pods[p].priority >= c->own_priority)
             return false;
-    return fits(c, evicted);
+    return budgets_allow(c, evicted) && fits(c, evicted);
 }
 
 /* muster evicts what it has found, and the gang gets its room. */
@@ -501,6 +544,8 @@ static void play(struct figures *f, const struct cluster *c, bool possible, uint
     struct play play = {.w = world_of(c, /* preemption= */ true), .c = c};
     bool evicted[PODS] = {false}, any = false;
     free_gpus(c, play.free);
+    if (possible && !play.w->n_evictions) /* the limit of work of the first search was too low */
+        world_wait(play.w, 10 * USEC_PER_SEC);
     for (int p = 0; p < c->n_pods; p++) {
         evicted[p] = is_evicted(play.w, p);
         any |= evicted[p];

@@ -158,7 +158,7 @@ type page struct {
 }
 
 func pageOf(outcomes []Outcome) page {
-	p := page{Rows: rowsOf(outcomes), Outcomes: outcomes, Kubernetes: testbed.Newest.Version}
+	p := page{Rows: rowsOf(outcomes), Outcomes: outcomes, Kubernetes: testbed.Default.Version}
 	var dates []string
 	for _, o := range outcomes {
 		p.Machine = o.Machine

@@ -21,7 +21,7 @@ func TestS11_ACSExampleAsPrinted(t *testing.T) {
 // The same example for users of scheduler-plugins.
 func TestS13_ACSExampleWithSchedulerPlugins(t *testing.T) {
 	beside(t)
-	followACS(t, testbed.Newest, testbed.SchedulerPlugins, strings.NewReplacer(
+	followACS(t, testbed.Default, testbed.SchedulerPlugins, strings.NewReplacer(
 		"scheduling.sigs.k8s.io/v1alpha1", "scheduling.x-k8s.io/v1alpha1",
 		"pod-group.scheduling.sigs.k8s.io:", "scheduling.x-k8s.io/pod-group:"))
 }

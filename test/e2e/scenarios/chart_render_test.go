@@ -23,7 +23,7 @@ func TestChart_PassesHelmLint(t *testing.T) {
 	beside(t)
 	for name, values := range chartValues(t) {
 		out, stderr, err := testbed.Helm(t, "", "lint", "--strict", testbed.Chart(t),
-			"--kube-version", testbed.Newest.Version, "--values", testbed.ValuesFile(t, values))
+			"--kube-version", testbed.Default.Version, "--values", testbed.ValuesFile(t, values))
 		if err != nil {
 			t.Errorf("values %s: %v\n%s%s", name, err, out, stderr)
 		}
@@ -100,7 +100,7 @@ func TestChart_AcceptsValuesOfOlderCharts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for set, gated := range map[string]bool{"config.strictOrder=true": false, "gates.enabled=true": true} {
-		out, stderr, err := testbed.Helm(t, "", "template", "muster", chart, "--kube-version", testbed.Newest.Version, "--set", set)
+		out, stderr, err := testbed.Helm(t, "", "template", "muster", chart, "--kube-version", testbed.Default.Version, "--set", set)
 		if err != nil || strings.Contains(out, "MutatingAdmissionPolicy") != gated {
 			t.Errorf("--set %s: %v, %s\n%s", set, err, stderr, out)
 		}

@@ -107,7 +107,7 @@ func TestInstall_HelmCommand(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	images := c.Kubectl(t, c.Dir, "", "-n muster-system get deployment muster -o jsonpath={.spec.template.spec.containers[*].image}")
-	for _, image := range []string{"REGISTRY/muster:0.1.0", "REGISTRY-OF-KUBE-SCHEDULER/kube-scheduler:" + testbed.Newest.Version} {
+	for _, image := range []string{"REGISTRY/muster:0.1.0", "REGISTRY-OF-KUBE-SCHEDULER/kube-scheduler:" + testbed.Default.Version} {
 		if !strings.Contains(images, image) {
 			t.Errorf("the images are %s, without %s", images, image)
 		}

@@ -83,15 +83,24 @@ func sit(t *testing.T, n int) {
 	})
 }
 
-// versions are the Kubernetes versions for the worked examples.
-var versions = []testbed.Kubernetes{testbed.Newest, testbed.Earlier}
-
 // onEveryVersion runs a scenario on each version.
 func onEveryVersion(t *testing.T, scenario func(*testing.T, testbed.Kubernetes)) {
+	t.Helper()
+	onVersions(t, testbed.Versions, scenario)
+}
+
+// onNativeVersions runs a scenario on each version that has gangs of its own.
+func onNativeVersions(t *testing.T, scenario func(*testing.T, testbed.Kubernetes)) {
+	t.Helper()
+	onVersions(t, []testbed.Kubernetes{testbed.Default, testbed.Next}, scenario)
+}
+
+func onVersions(t *testing.T, versions []testbed.Kubernetes, scenario func(*testing.T, testbed.Kubernetes)) {
+	t.Helper()
 	t.Parallel()
 	for _, version := range versions {
 		t.Run(version.Minor, func(t *testing.T) {
-			if version != testbed.Newest {
+			if version != testbed.Default {
 				testbed.Long(t, "minors")
 			}
 			beside(t)

@@ -13,22 +13,26 @@ import (
 
 // nativeGroup is a PodGroup of Kubernetes' own API.
 const nativeGroup = `
-apiVersion: scheduling.k8s.io/v1alpha2
+apiVersion: API
 kind: PodGroup
 metadata: {namespace: ml, name: NAME}
 spec:
   schedulingPolicy: {gang: {minCount: 4}}
 `
 
-// addNative creates a native PodGroup of four pods with one GPU each; more is added to its spec.
-func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Which {
+// addNative creates a native PodGroup of four pods with one GPU each; more is added to its spec, and
+// edit changes its pods.
+func addNative(t *testing.T, c *testbed.Cluster, name, more string, edit ...func(*corev1.Pod)) testbed.Which {
 	t.Helper()
-	c.Apply(t, []byte(strings.ReplaceAll(nativeGroup, "NAME", name)+more))
+	c.Apply(t, []byte(strings.NewReplacer("API", c.Kubernetes.NativeAPI(), "NAME", name).Replace(nativeGroup)+more))
 	var names []string
 	for i := range 4 {
 		names = append(names, fmt.Sprintf("%s-%d", name, i))
 		pod := testbed.Pod("ml", names[i], testbed.GPUs(1))
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &name}
+		for _, e := range edit {
+			e(pod)
+		}
 		c.AddPods(t, pod)
 	}
 	return testbed.Named("ml", names...)
@@ -37,13 +41,12 @@ func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Whic
 // S14: with Kubernetes' own gangs, the scheduler calls muster in scheduling cycles that it may
 // revert without notice. muster ignores native PodGroups, keeps nothing from such cycles, and its
 // own gangs and ordinary pods work beside them.
-func TestS14_MusterIgnoresNativeGangs(t *testing.T) {
-	beside(t)
-	c := testbed.StartCluster(t, testbed.Options{
-		Dialects: []testbed.Dialect{testbed.Sigs},
-		Features: testbed.NativeGangs,
-		APIs:     []string{"scheduling.k8s.io/v1alpha2"},
-	})
+func TestS14_MusterIgnoresNativeGangs(t *testing.T) { onNativeVersions(t, musterIgnoresNativeGangs) }
+
+func musterIgnoresNativeGangs(t *testing.T, version testbed.Kubernetes) {
+	options := version.NativeGangs()
+	options.Dialects = []testbed.Dialect{testbed.Sigs}
+	c := testbed.StartCluster(t, options)
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	verbs := testbed.StartVerbProxy(t, m)
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
@@ -110,4 +113,45 @@ func TestS14_MusterIgnoresNativeGangs(t *testing.T) {
 	}
 	c.DeletePods(t, "ml", names...)
 	m.WaitNoLeaks(t)
+}
+
+// When a native gang preempts, kube-scheduler does not call preempt, and may take only some members of
+// muster's gang. With preemptionPolicy: Never it takes none. docs/preemption.md says so.
+func TestNative_GangsPreemptWithoutMuster(t *testing.T) { onNativeVersions(t, nativeGangsPreempt) }
+
+func nativeGangsPreempt(t *testing.T, version testbed.Kubernetes) {
+	options := version.NativeGangs()
+	options.Dialects, options.WithoutControllers = []testbed.Dialect{testbed.Sigs}, true
+	c := testbed.StartCluster(t, options)
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	verbs := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(2)))
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 6, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 6, testbed.GPUs(1))...)
+	c.Recorder.WaitRunning(t, gang, 6, 30*time.Second)
+
+	// add creates a native gang of a higher priority, named like its PriorityClass.
+	add := func(name, policy string) testbed.Which {
+		c.Apply(t, fmt.Appendf(nil, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: 1000, preemptionPolicy: %s}",
+			name, policy))
+		return addNative(t, c, name, "  priorityClassName: "+name+"\n", func(pod *corev1.Pod) { pod.Spec.PriorityClassName = name })
+	}
+	left := func(want int) {
+		t.Helper()
+		if n := boundOf(running(c.Recorder.Pods(gang))); n != want {
+			t.Errorf("%d members of the gang are left, want %d", n, want)
+		}
+	}
+	polite := add("polite", "Never")
+	c.Recorder.StillNone(t, polite)
+	left(6)
+	c.DeletePods(t, "ml", "polite-0", "polite-1", "polite-2", "polite-3")
+	c.Recorder.WaitRunning(t, add("urgent", "PreemptLowerPriority"), 4, 60*time.Second)
+	left(2)
+	if calls := verbs.Calls("preempt"); len(calls) != 0 {
+		t.Errorf("kube-scheduler has called preempt: %+v", calls)
+	}
 }

@@ -89,7 +89,7 @@ func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
 // muster creates missing PodGroups.
 func startMaking(t *testing.T, profiles ...string) (*testbed.Cluster, *testbed.Muster) {
 	t.Helper()
-	return startMakingOn(t, testbed.Newest, profiles...)
+	return startMakingOn(t, testbed.Default, profiles...)
 }
 
 func startMakingOn(t *testing.T, version testbed.Kubernetes, profiles ...string) (*testbed.Cluster, *testbed.Muster) {

@@ -10,11 +10,17 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// kube-scheduler's preemption for an ordinary pod takes no member that a running gang needs. It takes
-// a member beyond the minimum.
-func TestPreemption_KeepsGangsWhole(t *testing.T) {
-	beside(t)
-	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
+// Q04: kube-scheduler's preemption for an ordinary pod takes no member that a running gang needs. It
+// takes a member beyond the minimum. Kubernetes 1.37 runs with its own gangs turned on.
+func TestQ04_KeepsGangsWhole(t *testing.T) { onEveryVersion(t, keepsGangsWhole) }
+
+func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
+	options := testbed.Options{Kubernetes: version}
+	if version == testbed.Next {
+		options = version.NativeGangs()
+	}
+	options.Dialects, options.WithoutControllers = []testbed.Dialect{testbed.Sigs}, true
+	c := testbed.StartCluster(t, options)
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
 	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
@@ -42,6 +48,60 @@ func TestPreemption_KeepsGangsWhole(t *testing.T) {
 	c.Recorder.WaitBound(t, testbed.Named("ml", "urgent-2"), 1, 60*time.Second)
 	if n := boundOf(running(c.Recorder.Pods(gang))); n != 3 {
 		t.Errorf("%d members of the gang are left, want 3", n)
+	}
+}
+
+// Q04: from 1.37 on, kube-scheduler proposes all pods of a native gang with the disruptionMode "all" as
+// victims on each of the gang's nodes. It fails the whole preemption if muster's answer for a node
+// contains a pod of another node. So muster drops the nodes of the gang ml/native, which runs on two
+// nodes. It keeps c, where an ordinary pod runs, and d, where all pods of the gang ml/near run.
+func TestQ04_DropsNodesWithVictimsElsewhere(t *testing.T) {
+	onVersions(t, []testbed.Kubernetes{testbed.Next}, dropsNodesWithVictimsElsewhere)
+}
+
+func dropsNodesWithVictimsElsewhere(t *testing.T, version testbed.Kubernetes) {
+	options := version.NativeGangs()
+	options.WithoutControllers = true
+	c := testbed.StartCluster(t, options)
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	verbs := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)), testbed.Node("b", testbed.GPUs(2)))
+	native := addNative(t, c, "native", "  disruptionMode: {all: {}}\n")
+	c.Recorder.WaitRunning(t, native, 4, 30*time.Second)
+	c.AddNodes(t, testbed.Node("d", testbed.GPUs(4)))
+	near := addNative(t, c, "near", "  disruptionMode: {all: {}}\n")
+	c.Recorder.WaitRunning(t, near, 4, 30*time.Second)
+	c.AddNodes(t, testbed.Node("c", testbed.GPUs(1)))
+	c.AddPods(t, testbed.Pod("ml", "single", testbed.GPUs(1)))
+	c.Recorder.WaitRunning(t, testbed.Named("ml", "single"), 1, 30*time.Second)
+
+	add := func(name string, gpus int) testbed.Which {
+		pod := testbed.Pod("ml", name, testbed.GPUs(gpus))
+		pod.Spec.PriorityClassName = "urgent"
+		c.AddPods(t, pod)
+		return testbed.Named("ml", name)
+	}
+	for _, pod := range []struct {
+		name string
+		gpus int
+		node string
+	}{{"urgent-0", 1, "c"}, {"urgent-1", 4, "d"}} {
+		if on := c.Recorder.WaitBound(t, add(pod.name, pod.gpus), 1, 60*time.Second)[0].Node; on != pod.node {
+			t.Errorf("%s is on %s, want %s", pod.name, on, pod.node)
+		}
+	}
+	call := verbs.Calls("preempt")[0]
+	for node, want := range map[string][2]int{"a": {4, 0}, "b": {4, 0}, "c": {1, 1}, "d": {4, 4}} {
+		if got := [2]int{len(call.Proposed[node]), len(call.Allowed[node])}; got != want {
+			t.Errorf("node %s: kube-scheduler proposes and muster allows %v victims, want %v", node, got, want)
+		}
+	}
+	c.Recorder.NoneBound(t, add("urgent-2", 1))
+	if n, left := boundOf(running(c.Recorder.Pods(native))), len(running(c.Recorder.Pods(near))); n != 4 || left != 0 {
+		t.Errorf("%d members of ml/native and %d of ml/near are left, want 4 and 0", n, left)
 	}
 }
 
@@ -142,7 +202,7 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 		}
 	}
 	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
-	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "gang ml/urgent, which has the priority 1000 instead of 0")
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "gang ml/urgent, which has a higher priority (1000, this one has 0)")
 	c.WaitEvent(t, "Pod", "ml", victims[0], "Preempted", "gang ml/urgent")
 	if got := m.Gang(t, "ml", "urgent"); got.State != "Waiting" || got.Reason.Code != "WaitsForEvictedPods" {
 		t.Errorf("the gang does not wait for the evicted pods: %+v", got)

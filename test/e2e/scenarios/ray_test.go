@@ -17,7 +17,7 @@ import (
 func TestS08_RayClusterAsPrinted(t *testing.T) { onEveryVersion(t, rayClusterAsPrinted) }
 
 func rayClusterAsPrinted(t *testing.T, version testbed.Kubernetes) {
-	if version == testbed.Newest { // for the older version, the part "minors" runs it
+	if version == testbed.Default { // for the other versions, the part "minors" runs it
 		testbed.Long(t, "operators")
 	}
 	c, m := startMakingOn(t, version)

@@ -183,7 +183,7 @@ func fits(version testbed.Kubernetes) []fit {
 		{"unschedulable-tolerated", []*corev1.Node{oneCPU(cordoned), oneCPU()},
 			tolerates(corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists}), 2},
 	}
-	if version == testbed.Newest { // alpha and off in the older version
+	if version != testbed.Earlier { // alpha and off in this version
 		cases = append(cases, fit{"pod-level-resources", []*corev1.Node{node(testbed.Amounts{"cpu": "6"})},
 			func(pod *corev1.Pod) {
 				asks(testbed.Amounts{"cpu": "1"})(pod)

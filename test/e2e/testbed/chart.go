@@ -56,7 +56,7 @@ func KubeconformPath(t TB) string { t.Helper(); return tool(t, "kubeconform", ku
 func Render(t TB, values map[string]any, more ...string) string {
 	t.Helper()
 	args := append([]string{"template", "muster", Chart(t), "--namespace", MusterNamespace,
-		"--kube-version", Newest.Version, "--values", ValuesFile(t, values)}, more...)
+		"--kube-version", Default.Version, "--values", ValuesFile(t, values)}, more...)
 	out, stderr, err := Helm(t, "", args...)
 	if err != nil {
 		t.Fatalf("helm template: %v\n%s", err, stderr)

@@ -12,7 +12,7 @@ import (
 
 // Options choose the parts of a cluster.
 type Options struct {
-	// Kubernetes is the version of every component; the newest one by default.
+	// Kubernetes is the version of every component; if empty, Default.
 	Kubernetes Kubernetes
 	// Dialects are installed from the start.
 	Dialects []Dialect
@@ -34,12 +34,6 @@ type Options struct {
 	Dir string
 }
 
-// NativeGangs are the Features of Kubernetes' own gangs; they need the API
-// scheduling.k8s.io/v1alpha2.
-var NativeGangs = []string{
-	"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption",
-}
-
 // Cluster is an empty control plane. It ends with the test.
 type Cluster struct {
 	*plane
@@ -59,7 +53,7 @@ type Cluster struct {
 func StartCluster(t TB, options Options) *Cluster {
 	t.Helper()
 	if options.Kubernetes == (Kubernetes{}) {
-		options.Kubernetes = Newest
+		options.Kubernetes = Default
 	}
 	c := &Cluster{Kubernetes: options.Kubernetes, features: gates(options.Features), operators: map[string]int{}}
 	c.openFolder(t, options.Dir)

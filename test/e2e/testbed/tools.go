@@ -8,11 +8,32 @@ import (
 // Kubernetes is a version of the whole control plane.
 type Kubernetes struct{ Minor, Version string }
 
-// The newest version, and one that is three minor versions older.
+// The versions of the tests. The gate and the benchmarks run only Default.
 var (
-	Newest  = Kubernetes{"1.36", "v1.36.3"}
+	Default = Kubernetes{"1.36", "v1.36.3"}
+	Next    = Kubernetes{"1.37", "v1.37.2"}
 	Earlier = Kubernetes{"1.33", "v1.33.13"}
 )
+
+// Versions are all of them.
+var Versions = []Kubernetes{Default, Next, Earlier}
+
+// NativeAPI is the version of the API group scheduling.k8s.io that has PodGroups.
+func (k Kubernetes) NativeAPI() string {
+	if k == Next {
+		return "scheduling.k8s.io/v1beta1"
+	}
+	return "scheduling.k8s.io/v1alpha2"
+}
+
+// NativeGangs are the options of a cluster with Kubernetes' own gangs. Version 1.33 has none.
+func (k Kubernetes) NativeGangs() Options {
+	features := []string{"GenericWorkload", "TopologyAwareWorkloadScheduling"}
+	if k != Next { // Next has merged them into GenericWorkload
+		features = append(features, "GangScheduling", "WorkloadAwarePreemption")
+	}
+	return Options{Kubernetes: k, Features: features, APIs: []string{k.NativeAPI()}}
+}
 
 // Versions of the tools that do not depend on the Kubernetes version; the modules below tools/ pin
 // the same.
@@ -62,7 +83,7 @@ func toolsFolder(root string) string {
 
 // KubectlPath is where build-tools puts kubectl.
 func KubectlPath(root string) string {
-	return filepath.Join(toolsFolder(root), "kubectl-"+Newest.Version)
+	return filepath.Join(toolsFolder(root), "kubectl-"+Default.Version)
 }
 
 // tool is the path of a program that build-tools made.

@@ -18,15 +18,18 @@ import (
 
 // VerbCall is one call of the scheduler to muster.
 type VerbCall struct {
-	Verb       string // filter, prioritize, preempt, bind
-	Pod        string // namespace/name
-	Offered    []string
-	Returned   []string // filter: nodes that passed
-	Node       string   // bind
-	Refusals   []string // filter: the different reasons, sorted
-	Error      string
-	Bytes      int // length of muster's reply
-	Begin, End time.Time
+	Verb     string // filter, prioritize, preempt, bind
+	Pod      string // namespace/name
+	Offered  []string
+	Returned []string // filter: nodes that passed
+	Node     string   // bind
+	Refusals []string // filter: the different reasons, sorted
+	Error    string
+	Bytes    int // length of muster's reply
+	// preempt: the UIDs of the victims that kube-scheduler proposes on each node, and of those that
+	// muster allows.
+	Proposed, Allowed map[string][]string
+	Begin, End        time.Time
 }
 
 // VerbProxy is a proxy between the scheduler and muster that records every call.
@@ -140,14 +143,31 @@ func (l nodeList) names() []string {
 	return list
 }
 
+// victims are the victims of a preemption, by node.
+type victims struct {
+	NodeNameToMetaVictims map[string]struct{ Pods []struct{ UID string } }
+}
+
+func (v victims) uids() map[string][]string {
+	uids := map[string][]string{}
+	for node, on := range v.NodeNameToMetaVictims {
+		for _, pod := range on.Pods {
+			uids[node] = append(uids[node], pod.UID)
+		}
+	}
+	return uids
+}
+
 func (c *VerbCall) ask(question []byte) {
 	var asked struct {
 		nodeList
 		Pod                   *named
 		PodName, PodNamespace string
 		Node                  string
+		victims
 	}
 	_ = json.Unmarshal(question, &asked)
+	c.Proposed = asked.uids()
 	c.Pod, c.Node = asked.PodNamespace+"/"+asked.PodName, asked.Node
 	if asked.Pod != nil {
 		c.Pod = asked.Pod.Metadata.Namespace + "/" + asked.Pod.Metadata.Name
@@ -160,8 +180,10 @@ func (c *VerbCall) hear(answer []byte) {
 		nodeList
 		FailedNodes, FailedAndUnresolvableNodes map[string]string
 		Error                                   string
+		victims
 	}
 	_ = json.Unmarshal(answer, &said)
+	c.Allowed = said.uids()
 	c.Error, c.Returned = said.Error, said.names()
 	reasons := slices.AppendSeq(slices.Collect(maps.Values(said.FailedNodes)),
 		maps.Values(said.FailedAndUnresolvableNodes))

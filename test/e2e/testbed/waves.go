@@ -93,7 +93,9 @@ func (c *Cluster) playGangs(t TB, m *Muster, size Waves, mode WaveMode, played *
 func (size Waves) start(t TB, mode WaveMode, own bool) (c *Cluster, m *Muster) {
 	t.Helper()
 	if mode == WavesNative {
-		c = StartCluster(t, Options{Features: NativeGangs, APIs: []string{"scheduling.k8s.io/v1alpha2"}, Own: own})
+		options := Default.NativeGangs()
+		options.Own = own
+		c = StartCluster(t, options)
 		c.StartScheduler(t, SchedulerOptions{})
 	} else {
 		c, m = startWaves(t, mode, own)

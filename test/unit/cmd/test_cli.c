@@ -388,7 +388,23 @@ static void explain_names_gangs_of_a_lower_priority_that_are_in_the_way(void **s
     struct serving s;
     serve_with(&s, "test/sim/urgent.yaml", (const char *const[]){"--preemption=false", NULL});
     cleanup_free char *urgent = xasprintf("explain ml/urgent --server %s", s.ops);
-    wait_until(urgent, "would fit:  without gang ml/batch, which may be evicted\n");
+    wait_until(urgent, "would fit:  without gang ml/batch, which may be evicted (highest priority: "
+                       "0, lost work: ");
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
+static void explain_names_pods_whose_moves_would_make_room(void **state)
+{
+    (void)state;
+    struct serving s;
+    serve(&s, "test/sim/fragmented.yaml");
+    cleanup_free char *train = xasprintf("explain ml/train --server %s", s.ops);
+    cleanup_free char *json = xasprintf("explain ml/train -o json --server %s", s.ops);
+    wait_until(train, "would fit:  after moving pod ml/web-a from gpu-0 to gpu-1\n");
+    expect(json, 0,
+           "\"consolidation\":{\"makesRoom\":\"yes\",\"moves\":[{\"kind\":\"pod\",\"namespace\":"
+           "\"ml\","
+           "\"name\":\"web-a\",\"pods\":1,\"restarts\":1,\"from\":\"gpu-0\",\"to\":\"gpu-1\"}]}");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
@@ -579,6 +595,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
         cmocka_unit_test(explain_shows_parts_holders_and_kept_capacity),
         cmocka_unit_test(explain_names_gangs_of_a_lower_priority_that_are_in_the_way),
+        cmocka_unit_test(explain_names_pods_whose_moves_would_make_room),
         cmocka_unit_test(T10_explain_shows_that_it_counted_on_some_nodes_only),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(check_says_what_would_happen_to_manifests),

@@ -68,11 +68,11 @@ static void evicted_gangs_make_room(void **state)
     assert_true(world_evicted(w, "low-0") && world_evicted(w, "low-1"));
     assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
     assert_true(world_event(w, "PodGroup/low Preempted: evicted to make room for gang "
-                               "default/urgent, which has the priority 10 instead of 0"));
+                               "default/urgent, which has a higher priority (10, this one has 0)"));
     assert_true(world_event(w, "Pod/low-0 Preempted: "));
     assert_true(world_event(w,
-                            "PodGroup/urgent Preempting: muster evicts pods to make room for the "
-                            "gang: gang default/low"));
+                            "PodGroup/urgent Preempting: to make room for this gang, muster evicts "
+                            "gang default/low (highest priority: 0, lost work: "));
     ends(w, "low-0", "low", 4, "n0");
     ends(w, "low-1", "low", 4, "n1");
     world_pod_gone(w, "low-0");
@@ -178,6 +178,85 @@ static void equals_are_not_evicted(void **state)
     world_free(w);
 }
 
+/* muster checks every few seconds whether the room is still enough. As long as it is, other gangs
+ * are not planned again. */
+static void checks_of_kept_room_do_not_concern_others(void **state)
+{
+    (void)state;
+    struct gang_stats before, after;
+    struct world *w = full_cluster();
+    for (int i = 0; i < 20; i++) {
+        cleanup_free char *name = xasprintf("waits%d", i);
+        arrives(w, name, 3, 4, 0);
+    }
+    world_wait(w, SECONDS(6));
+    gang_core_stats(w->core, &before);
+    world_wait(w, SECONDS(20)); /* no attempt times out, and no gang starves */
+    assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
+    gang_core_stats(w->core, &after);
+    assert_in_range(after.plans_failed - before.plans_failed, 0, 5);
+    world_free(w);
+}
+
+/* Between two outside changes, a gang evicts others for one placement only, although priorities
+ * allow more. A new node, for example, is such a change. */
+static void Q08_a_gang_evicts_once_between_outside_changes(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_group(w, "high", 1);
+    world_group(w, "low", 1);
+    world_group(w, "lower", 1);
+    runs(w, "low-0", "low", 4, "n0");
+    runs(w, "lower-0", "lower", 4, "n1");
+    arrives(w, "mid", 1, 4, 5);
+    assert_int_equal(w->n_evictions, 1);
+    bool low = world_evicted(w, "low-0");
+    world_pod_gone(w, low ? "low-0" : "lower-0");
+    runs(w, "mid-0", "mid", 4, low ? "n0" : "n1");
+    struct gang_pod_facts *f = world_pod_facts("high-0", "high", 4);
+    f->priority = 10;
+    gang_kvs_add(&f->node_selector, "kubernetes.io/hostname", low ? "n0" : "n1");
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(2)); /* searches have pauses */
+    assert_true(world_evicted(w, "mid-0"));
+    world_pod_gone(w, "mid-0");
+    f = running("high-0", "high", 4, low ? "n0" : "n1");
+    f->priority = 10;
+    world_pod_set(w, f);
+    f = world_pod_facts("mid-1", "mid", 4);
+    f->priority = 5;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(600));
+    assert_int_equal(w->n_evictions, 2);
+    world_node(w, "n2", 1); /* too small for it */
+    world_wait(w, SECONDS(61));
+    assert_int_equal(w->n_evictions, 3);
+    world_free(w);
+}
+
+/* The wait counts from the first eviction until the gang is Scheduled. */
+static void the_wait_after_an_eviction_is_counted(void **state)
+{
+    (void)state;
+    struct gang_stats s;
+    struct world *w = full_cluster();
+    world_wait(w, SECONDS(30));
+    world_pod_gone(w, "low-0");
+    world_pod_gone(w, "low-1");
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_done, 0);
+    runs(w, "urgent-0", "urgent", 4, "n0");
+    runs(w, "urgent-1", "urgent", 4, "n1");
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_done, 1);
+    assert_int_equal(s.preemption_waits, SECONDS(30));
+    assert_int_equal(s.preempted_gangs[GANG_PREEMPTION_PRIORITY], 1);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_PRIORITY], 2);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_RECLAIM], 0);
+    world_free(w);
+}
+
 /* A pod that a PodDisruptionBudget protects is not evicted in time. muster does not wait for ever,
  * and does not try the pod again soon. */
 static void an_eviction_in_vain_ends(void **state)
@@ -197,6 +276,85 @@ static void an_eviction_in_vain_ends(void **state)
     assert_true(world_evicted(w, "other"));
     world_pod_gone(w, "other");
     assert_string_equal(world_state(w, "urgent"), "Planned");
+    world_free(w);
+}
+
+/* The members of a gang that was not evicted in time count again, so the gang still runs. */
+static void a_gang_that_was_not_evicted_runs_on(void **state)
+{
+    (void)state;
+    struct world *w = full_cluster();
+    assert_string_equal(world_state(w, "low"), "Assembling");
+    world_wait(w, SECONDS(301));
+    assert_string_equal(world_state(w, "low"), "Scheduled");
+    world_free(w);
+}
+
+/* A pod with this label. */
+static void labelled(struct world *w, const char *name, const char *gang, const char *node,
+                     const char *label)
+{
+    struct gang_pod_facts *f = running(name, gang, 4, node);
+    gang_kvs_add(&f->labels, label, "");
+    world_pod_set(w, f);
+}
+
+/* A budget that allows one eviction protects a gang of two, and a pod with two budgets cannot be
+ * evicted at all. */
+static void disruption_budgets_are_obeyed(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    world_group(w, "low", 2);
+    labelled(w, "low-0", "low", "n0", "a");
+    labelled(w, "low-1", "low", "n1", "a");
+    labelled(w, "single", NULL, "n2", "b");
+    world_budget(w, "a", "a", 1);
+    world_budget(w, "b", "b", 5);
+    world_budget(w, "b-too", "b", 5);
+    arrives(w, "urgent", 1, 4, 10);
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_evictions, 0);
+    world_budget_gone(w, "b-too");
+    world_wait(w, SECONDS(61));
+    assert_int_equal(w->n_evictions, 1);
+    assert_true(world_evicted(w, "single"));
+    world_free(w);
+}
+
+/* The budget allows one of two pods: both at once are too many. */
+static void a_budget_holds_for_the_whole_set(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 4);
+    labelled(w, "a-0", NULL, "n0", "a");
+    labelled(w, "a-1", NULL, "n1", "a");
+    struct gang_pod_facts *f = running("other", NULL, 4, "n2");
+    f->priority = 5;
+    world_pod_set(w, f);
+    world_budget(w, "a", "a", 1);
+    arrives(w, "urgent", 2, 4, 10);
+    assert_int_equal(w->n_evictions, 2);
+    assert_true(world_evicted(w, "other"));
+    /* The eviction of the first pod is not over, so the budget allows no other one. */
+    arrives(w, "more", 1, 4, 3);
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+/* Pods that are not running yet need no budget. */
+static void pods_that_do_not_run_need_no_budget(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    struct gang_pod_facts *f = running("starts", NULL, 4, "n0");
+    gang_kvs_add(&f->labels, "a", "");
+    f->phase = PHASE_PENDING;
+    world_pod_set(w, f);
+    world_budget(w, "a", "a", 0);
+    arrives(w, "urgent", 1, 4, 10);
+    assert_true(world_evicted(w, "starts"));
     world_free(w);
 }
 
@@ -455,6 +613,10 @@ static void Q10_lent_room_comes_back(void **state)
     assert_true(world_event(w, "PodGroup/borrows Preempted: evicted to make room for gang "
                                "default/returns: queue a deserves the room, and queue b uses more "
                                "than it deserves"));
+    struct gang_stats s;
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preempted_gangs[GANG_PREEMPTION_RECLAIM], 1);
+    assert_int_equal(s.preempted_pods[GANG_PREEMPTION_PRIORITY], 0);
     world_pod_gone(w, "borrows-3");
     assert_string_equal(world_state(w, "returns"), "Planned");
     world_free(w);
@@ -481,6 +643,69 @@ static void Q08_no_queue_falls_below_what_it_deserves(void **state)
 }
 
 /* The queue that has lost room does not take it back: the other uses only what it deserves. */
+/* A queue that deserves nothing, and whose weight gives it an equal part of what is left over. */
+static void by_share(struct world *w, const char *name, int64_t deserved)
+{
+    struct gang_queue_facts *f = world_queue_facts(name, NULL);
+    f->by_share = true;
+    f->weight = 1000;
+    gang_quota_add(f, GPU)->deserved = deserved;
+    world_queue_set(w, f);
+}
+
+/* Queues a and b share 16 GPUs, of which b uses all. So each has a share of 8 as soon as a wants
+ * them. Nobody takes back what is within the share. */
+static void Q10_a_queue_gets_its_fair_share(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(4, 4);
+    by_share(w, "a", 0);
+    by_share(w, "b", 0);
+    runs_in(w, "keeps", "b", 0, 2);
+    world_wait(w, SECONDS(5)); /* so it would lose more */
+    runs_in(w, "borrows", "b", 2, 2);
+    arrives_in(w, "first", "a", 3);
+    arrives_in(w, "second", "a", 2);
+    world_wait(w, SECONDS(10));
+    assert_int_equal(w->n_evictions, 2);
+    assert_true(world_evicted(w, "borrows-2") && world_evicted(w, "borrows-3"));
+    assert_string_equal(world_reason_name(w, "second"), "WaitsForEvictedPods");
+    assert_true(world_event(w, "PodGroup/borrows Preempted: evicted to make room for gang "
+                               "default/second: queue a stays within its fair share, and queue b "
+                               "uses more than its fair share"));
+    world_pod_gone(w, "borrows-2");
+    world_pod_gone(w, "borrows-3");
+    world_members(w, "borrows", 4, 6, 4);
+    runs(w, "second-0", "second", 4, "n2");
+    runs(w, "second-1", "second", 4, "n3");
+    assert_string_equal(world_state(w, "second"), "Scheduled");
+    world_wait(w, SECONDS(600));
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+/* What a queue deserves is not taken, although its share would be less. Queues of a dialect without
+ * fair shares take nothing by share. */
+static void Q10_fair_shares_take_nothing_deserved(void **state)
+{
+    (void)state;
+    for (int deserved = 0; deserved <= 16; deserved += 8) {
+        struct world *w = world_of_nodes(4, 4);
+        by_share(w, "a", 0);
+        if (deserved)
+            by_share(w, "b", deserved);
+        else
+            world_queue(w, "b", NULL, 0, GANG_UNLIMITED);
+        runs_in(w, "one", "b", 0, 2);
+        runs_in(w, "two", "b", 2, 2);
+        arrives_in(w, "wants", "a", 2);
+        world_wait(w, SECONDS(10));
+        /* With 8 deserved, b has a share of 12, so the 8 that a wants are more than its share. */
+        assert_int_equal(w->n_evictions, 0);
+        world_free(w);
+    }
+}
+
 static void Q08_nobody_takes_in_turn(void **state)
 {
     (void)state;
@@ -565,6 +790,12 @@ int main(void)
         cmocka_unit_test(nothing_is_evicted_if_preemption_is_off),
         cmocka_unit_test(equals_are_not_evicted),
         cmocka_unit_test(an_eviction_in_vain_ends),
+        cmocka_unit_test(a_gang_that_was_not_evicted_runs_on),
+        cmocka_unit_test(checks_of_kept_room_do_not_concern_others),
+        cmocka_unit_test(the_wait_after_an_eviction_is_counted),
+        cmocka_unit_test(disruption_budgets_are_obeyed),
+        cmocka_unit_test(a_budget_holds_for_the_whole_set),
+        cmocka_unit_test(pods_that_do_not_run_need_no_budget),
         cmocka_unit_test(a_pod_that_never_ends_is_not_waited_for),
         cmocka_unit_test(room_is_kept_after_a_restart),
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
@@ -575,7 +806,10 @@ int main(void)
             replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods),
         cmocka_unit_test(a_gang_with_a_delay_evicts_later),
         cmocka_unit_test(Q01_evicted_pods_count_in_their_queue),
+        cmocka_unit_test(Q08_a_gang_evicts_once_between_outside_changes),
         cmocka_unit_test(Q10_lent_room_comes_back),
+        cmocka_unit_test(Q10_a_queue_gets_its_fair_share),
+        cmocka_unit_test(Q10_fair_shares_take_nothing_deserved),
         cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),
         cmocka_unit_test(Q08_nobody_takes_in_turn),
         cmocka_unit_test(a_queue_does_not_take_its_room_again),

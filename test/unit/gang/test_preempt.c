@@ -155,6 +155,23 @@ static void system_critical_pods_are_not_blocked_by_gangs(void **state)
     world_free(w);
 }
 
+/* kube-scheduler fails the whole preemption if the answer for a node has a victim of another node.
+ * Its list contains such victims for native PodGroups, which muster treats as ordinary pods. */
+static void a_node_with_victims_of_other_nodes_is_dropped(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    world_pod_seen(w, "n-0", NULL, 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "n-1", NULL, 1, "b", PHASE_RUNNING);
+    assert_string_equal(preempt(w, 1000, "n-0 n-1", "single"), "b");
+    assert_string_equal(preempt(w, 1000, "n-0 n-1", "single n-1 n-0"), "");
+    assert_string_equal(preempt(w, 1000, "n-0", "n-1"), "a b");
+    assert_string_equal(preempt(w, 1000, "n-0 unknown", "n-1"), "a b");
+    assert_string_equal(preempt(w, CRITICAL, "n-0 n-1", "n-0 n-1"), "");
+    assert_string_equal(preempt(w, CRITICAL, "g-0 n-1", "g-2"), "b");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
         cmocka_unit_test(each_unit_keeps_its_minimum),
         cmocka_unit_test(each_gang_of_the_victims_is_checked),
         cmocka_unit_test(system_critical_pods_are_not_blocked_by_gangs),
+        cmocka_unit_test(a_node_with_victims_of_other_nodes_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

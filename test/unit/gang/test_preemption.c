@@ -58,8 +58,8 @@ static const char *victims(struct world *w)
     size_t at = 0;
     assert_true(gang_core_explain(w->core, &ref, &x));
     text[0] = '\0';
-    for (size_t i = 0; i < x.n_victims; i++) {
-        const struct gang_explained_victim *v = &x.victims[i];
+    for (size_t i = 0; i < x.eviction.n_victims; i++) {
+        const struct gang_explained_victim *v = &x.eviction.victims[i];
         at += (size_t)snprintf(text + at, sizeof text - at, "%s ",
                                v->pod ? v->pod->name : v->gang->name);
     }
@@ -129,6 +129,38 @@ static void protected_gangs_and_pods_are_no_victims(void **state)
 }
 
 /* The room of Terminating pods is enough. */
+/* What the budget forbids is not counted as room, and the budget is named. */
+static void budgets_in_the_way_are_named(void **state)
+{
+    (void)state;
+    char api_group[] = "test", ns[] = "default", name[] = "urgent";
+    const struct gang_ref ref = {api_group, ns, name};
+    struct gang_explained x;
+    struct world *w = nodes(1, 4);
+    struct gang_pod_facts *f = running("guarded", NULL, 4, "n0", 0);
+    f->bound_at = w->now;
+    gang_kvs_add(&f->labels, "a", "");
+    world_pod_set(w, f);
+    urgent(w, 1, 4);
+    world_wait(w, SECONDS(10));
+    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_int_equal(x.eviction.room, GANG_YES);
+    assert_int_equal(x.eviction.lost_seconds, 40);
+    assert_null(x.eviction.budget);
+    gang_explained_done(&x);
+    world_budget(w, "a", "a", 0);
+    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_int_equal(x.eviction.room, GANG_NO);
+    assert_string_equal(x.eviction.budget->name, "a");
+    gang_explained_done(&x);
+    world_budget(w, "b", "a", 1);
+    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_int_equal(x.eviction.room, GANG_NO);
+    assert_null(x.eviction.budget->name);
+    gang_explained_done(&x);
+    world_free(w);
+}
+
 static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 {
     (void)state;
@@ -267,6 +299,7 @@ int main(void)
         cmocka_unit_test(Q07_the_cheapest_gangs_are_found),
         cmocka_unit_test(Q07_a_member_beyond_the_minimum_is_enough),
         cmocka_unit_test(protected_gangs_and_pods_are_no_victims),
+        cmocka_unit_test(budgets_in_the_way_are_named),
         cmocka_unit_test(nothing_is_evicted_for_room_that_comes_anyway),
         cmocka_unit_test(gangs_of_other_queues_are_no_victims),
         cmocka_unit_test(one_pod_is_enough),

@@ -131,6 +131,7 @@ static void a_reverted_trial_leaves_no_trace(void **state)
     struct pod *member = pod_of(w, "waits-0");
     trial_without_pod(&t, pod_of(w, "runs-0"));
     trial_without_pod(&t, pod_of(w, "single"));
+    trial_with_pod(&t, pod_of(w, "single"), node_by_name(w->core, "n3"));
     struct slot *slot = CONTAINER_OF(gang_of(w, "planned")->slots.next, struct slot, in_gang);
     trial_without_slot(&t, slot);
     struct node *more = trial_with_node(&t, node_by_name(w->core, "n0"));
@@ -181,8 +182,10 @@ static void pods_return_to_their_old_position_in_lists(void **state)
                 trial_with_node(&t, node_by_name(w->core, "n2"));
             else if (!gone[i])
                 trial_without_pod(&t, pod_of(w, pods[i]));
+            else
+                trial_with_pod(&t, pod_of(w, pods[i]), node_by_name(w->core, "n3"));
             if (i < ARRAY_SIZE(pods))
-                gone[i] = true;
+                gone[i] = !gone[i];
             if (seed >> 28 & 1)
                 fits(&t, w, "waits");
         }

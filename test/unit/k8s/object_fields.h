@@ -12,6 +12,7 @@ enum object_kind {
     OBJECT_CLAIM,
     OBJECT_VOLUME,
     OBJECT_CLASS,
+    OBJECT_BUDGET,
     OBJECT_GROUP,
     OBJECT_QUEUE
 };
@@ -249,6 +250,21 @@ static const struct object_field object_fields[] = {
      "0123456789abcdef", NULL},
     {OBJECT_CLASS, "metadata.labels", "{'metadata':{'name':'class','labels':{@}},'value':7}",
      "'k#':''", NULL},
+    /* ---- PodDisruptionBudgets ---- */
+    {OBJECT_BUDGET, "spec.selector.matchLabels",
+     "{'metadata':{'name':'b','namespace':'evil'},'spec':{'selector':{'matchLabels':{@}}}}",
+     "'k#':''", NULL},
+    {OBJECT_BUDGET, "spec.selector.matchExpressions",
+     "{'metadata':{'name':'b','namespace':'evil'},'spec':{'selector':{'matchExpressions':[@]}}}",
+     "{'key':'k#','operator':'DoesNotExist'}", NULL},
+    {OBJECT_BUDGET, "spec.selector: values",
+     "{'metadata':{'name':'b','namespace':'evil'},'spec':{'selector':{'matchExpressions':[{"
+     "'key':'k','operator':'NotIn','values':[@]}]}}}",
+     "'v#'", NULL},
+    {OBJECT_BUDGET, "status.disruptedPods",
+     "{'metadata':{'name':'b','namespace':'evil'},'spec':{'selector':{}},'status':{"
+     "'disruptedPods':{@}}}",
+     "'p#':'2026-01-01T00:00:00Z'", NULL},
     /* ---- PodGroups ---- */
     {OBJECT_GROUP, "metadata.labels", "{'metadata':{" GROUP_META ",'labels':{@}},'spec':{}}",
      "'k#':''", XK8S},

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "gang/inter_pod_rules.h"
 #include "gang/node_predicates.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
@@ -390,6 +391,147 @@ static void priority_classes_are_decoded(void **state)
     }
 }
 
+/* ---- PodDisruptionBudgets ---- */
+
+/* A budget of generation 3. */
+static struct gang_budget_facts *budget(const char *spec, const char *status, struct err *err)
+{
+    cleanup_free char *text =
+        xasprintf("{\"metadata\":{\"name\":\"b\",\"namespace\":\"ml\",\"generation\":3}%s%s%s%s}",
+                  *spec ? ",\"spec\":" : "", spec, *status ? ",\"status\":" : "", status);
+    cleanup_json json_t *json = parse(text);
+    struct gang_budget_facts *f = decode_budget(json, err);
+    if (!f)
+        fail_msg("%s", err->text);
+    assert_string_equal(f->ns, "ml");
+    assert_string_equal(f->name, "b");
+    return f;
+}
+
+static void the_selector_of_a_budget_is_decoded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        bool covers; /* the pod ml/p with the labels app=train and tier=a */
+    } cases[] = {
+        {"", false},
+        {"{}", false},
+        {"{\"selector\":null}", false},
+        {"{\"selector\":{}}", true},
+        {"{\"selector\":{\"matchLabels\":{}}}", true},
+        {"{\"selector\":{\"matchLabels\":{\"app\":\"train\"}}}", true},
+        {"{\"selector\":{\"matchLabels\":{\"app\":\"train\",\"tier\":\"b\"}}}", false},
+        {"{\"selector\":{\"matchLabels\":{\"app\":\"train\"},\"matchExpressions\":[{\"key\":"
+         "\"tier\","
+         "\"operator\":\"In\",\"values\":[\"a\",\"b\"]}]}}",
+         true},
+        {"{\"selector\":{\"matchExpressions\":[{\"key\":\"tier\",\"operator\":\"NotIn\","
+         "\"values\":[\"a\"]}]}}",
+         false},
+        {"{\"selector\":{\"matchExpressions\":[{\"key\":\"x\",\"operator\":\"DoesNotExist\"}]}}",
+         true},
+    };
+    struct gang_pod_facts *p = pod("");
+    gang_kvs_add(&p->labels, "app", "train");
+    gang_kvs_add(&p->labels, "tier", "a");
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err;
+        struct gang_budget_facts *f = budget(cases[i].spec, "", &err);
+        assert_int_equal(err.code, ERR_NONE);
+        assert_int_equal(gang_budget_covers(f, p), cases[i].covers);
+        gang_budget_facts_free(f);
+    }
+    gang_pod_facts_free(p);
+}
+
+/* The API server refuses evictions in the same cases. */
+static void a_budget_allows_what_its_current_status_allows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *status;
+        int allowed;
+    } cases[] = {
+        {"", 0},
+        {"{}", 0},
+        {"null", 0},
+        {"{\"disruptionsAllowed\":2}", 0},
+        {"{\"observedGeneration\":2,\"disruptionsAllowed\":2}", 0},
+        {"{\"observedGeneration\":3,\"disruptionsAllowed\":2}", 2},
+        {"{\"observedGeneration\":4,\"disruptionsAllowed\":2}", 2},
+        {"{\"observedGeneration\":3,\"disruptionsAllowed\":-1}", 0},
+        {"{\"observedGeneration\":3}", 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err;
+        struct gang_budget_facts *f = budget("{\"selector\":{}}", cases[i].status, &err);
+        assert_int_equal(err.code, ERR_NONE);
+        assert_int_equal(f->allowed, cases[i].allowed);
+        gang_budget_facts_free(f);
+    }
+}
+
+static void an_unreadable_budget_allows_no_eviction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *status, *names;
+        bool whole_namespace;
+    } cases[] = {
+        {"7", "{}", "spec is a number", true},
+        {"{\"selector\":[]}", "{}", "spec.selector is a list", true},
+        {"{\"selector\":{\"matchLabels\":{\"a\":1}}}", "{}",
+         "spec.selector: matchLabels: the value of a must be a string", true},
+        {"{\"selector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":\"k\","
+         "\"operator\":\"Gt\",\"values\":[\"1\"]}]}}",
+         "{}", "spec.selector: matchExpressions[0]: operator must be In", true},
+        {"{\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}", "[]", "status is a list", false},
+        {"{\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}",
+         "{\"observedGeneration\":3,\"disruptionsAllowed\":\"2\"}",
+         "status.disruptionsAllowed is a string", false},
+        {"{\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}",
+         "{\"observedGeneration\":true,\"disruptionsAllowed\":2}",
+         "status.observedGeneration is a boolean", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err;
+        struct gang_budget_facts *f = budget(cases[i].spec, cases[i].status, &err);
+        if (err.code != ERR_INVALID || !strstr(err.text, cases[i].names) ||
+            !strstr(err.text, "PodDisruptionBudget ml/b counts as one that allows no eviction: "))
+            fail_msg("the error \"%s\" does not contain \"%s\"", err.text, cases[i].names);
+        assert_int_equal(f->allowed, 0);
+        assert_false(f->selects_none);
+        assert_int_equal(f->selector.n, cases[i].whole_namespace ? 0 : 1);
+        gang_budget_facts_free(f);
+    }
+}
+
+static void a_budget_beyond_the_bound_covers_its_namespace(void **state)
+{
+    (void)state;
+    for (int n = 62; n <= 63; n++) { /* with the requirement and the first value, 64 and 65 */
+        struct err err;
+        cleanup_buf struct buf spec = BUF_INIT;
+        buf_puts(&spec,
+                 "{\"selector\":{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"NotIn\","
+                 "\"values\":[\"v\"");
+        for (int i = 0; i < n; i++)
+            buf_printf(&spec, ",\"v%d\"", i);
+        buf_puts(&spec, "]}]}}");
+        struct gang_budget_facts *f =
+            budget(buf_str(&spec), "{\"observedGeneration\":3,\"disruptionsAllowed\":2}", &err);
+        bool fits = n == 62;
+        assert_int_equal(f->selector.n, fits);
+        assert_int_equal(f->allowed, fits ? 2 : 0);
+        assert_int_equal(err.code, fits ? ERR_NONE : ERR_INVALID);
+        if (!fits)
+            assert_non_null(
+                strstr(err.text, "65 requirements and values; muster takes at most 64"));
+        gang_budget_facts_free(f);
+    }
+}
+
 /* ---- unreadable objects ---- */
 
 static void errors_name_the_object_and_the_field(void **state)
@@ -630,6 +772,10 @@ int main(void)
         cmocka_unit_test(a_node_is_decoded),
         cmocka_unit_test(a_node_without_allocatable_offers_its_capacity),
         cmocka_unit_test(priority_classes_are_decoded),
+        cmocka_unit_test(the_selector_of_a_budget_is_decoded),
+        cmocka_unit_test(a_budget_allows_what_its_current_status_allows),
+        cmocka_unit_test(an_unreadable_budget_allows_no_eviction),
+        cmocka_unit_test(a_budget_beyond_the_bound_covers_its_namespace),
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),
         cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces every field of a PodGroup and of a pod by every odd value. The result is usable, or
- * refused with a readable message. No object is lost, and nothing crashes.
+ * Replaces every field of a PodGroup, a pod and a budget by every odd value. The result is usable,
+ * or refused with a readable message. No object is lost, and nothing crashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -266,6 +266,38 @@ static void every_field_of_a_pod_may_be_odd(void **state)
     }
 }
 
+/* ---- PodDisruptionBudgets ---- */
+
+static const char budget_text[] =
+    "{metadata: {name: b, namespace: ml, generation: 2}, spec: {minAvailable: 1, selector: "
+    "{matchLabels: {a: b}, matchExpressions: [{key: k, operator: In, values: [v]}]}}, status: "
+    "{observedGeneration: 2, disruptionsAllowed: 3}}";
+
+static void try_budget(const json_t *whole, const void *arg)
+{
+    (void)arg;
+    struct err err = {.text = ""};
+    struct gang_budget_facts *f = decode_budget(whole, &err);
+    if (err.code != ERR_NONE) {
+        assert_non_null(strstr(err.text, "PodDisruptionBudget"));
+        assert_readable(err.text);
+        assert_int_equal(f ? f->allowed : 0, 0);
+    } else {
+        assert_non_null(f);
+        assert_count(f->allowed);
+    }
+    gang_budget_facts_free(f);
+}
+
+static void every_field_of_a_budget_may_be_odd(void **state)
+{
+    (void)state;
+    cleanup_json json_t *whole = parse(budget_text);
+    struct walk w = {.whole = whole, .check = try_budget};
+    walk_over(&w, whole);
+    assert_true(w.n > 200);
+}
+
 /* ---- statuses ---- */
 
 /* Other writers may also have left odd values in a status. */
@@ -317,6 +349,7 @@ int main(void)
         cmocka_unit_test(every_field_of_a_podgroup_may_be_odd),
         cmocka_unit_test(a_podgroup_with_an_odd_spec_is_kept),
         cmocka_unit_test(every_field_of_a_pod_may_be_odd),
+        cmocka_unit_test(every_field_of_a_budget_may_be_odd),
         cmocka_unit_test(an_odd_status_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,8 @@
 #define W_GROUPS "WATCH /apis/scheduling.volcano.sh/v1beta1/podgroups"
 #define CLASSES  "GET /apis/scheduling.k8s.io/v1/priorityclasses"
 #define W_CLASS  "WATCH /apis/scheduling.k8s.io/v1/priorityclasses"
+#define BUDGETS  "GET /apis/policy/v1/poddisruptionbudgets"
+#define W_BUDGET "WATCH /apis/policy/v1/poddisruptionbudgets"
 #define BINDING  "POST /api/v1/namespaces/ml/pods/p/binding"
 
 #define META(name, version)                                                                        \
@@ -72,6 +74,13 @@ static void on_event(void *arg, struct gang_event *ev)
         break;
     case GANG_EV_CLASS_GONE:
         buf_printf(b, "-class %s;", ev->gone.name);
+        break;
+    case GANG_EV_BUDGET_SET:
+        buf_printf(b, "+budget %s %d%s;", ev->budget->name, (int)ev->budget->allowed,
+                   ev->budget->selector.n || ev->budget->selects_none ? "" : " of all pods");
+        break;
+    case GANG_EV_BUDGET_GONE:
+        buf_printf(b, "-budget %s/%s;", ev->gone.ns, ev->gone.name);
         break;
     case GANG_EV_POD_GONE:
         buf_printf(b, "-pod %s/%s;", ev->gone.ns, ev->gone.name);
@@ -326,6 +335,70 @@ static void without_the_right_to_read_priority_classes_it_is_synced(void **state
     assert_heard(x, "+class high 1000;"); /* the right is granted later */
 }
 
+#define BUDGET(name, version, selector)                                                            \
+    "{" META(name, version) ",\"spec\":{\"selector\":" selector "},\"status\":{"                   \
+                            "\"disruptionsAllowed\":2}}"
+
+static void open_cluster_with_budgets(struct fixture *x)
+{
+    open_cluster_as(x, &(struct kube_cluster_options){.budgets = true});
+}
+
+static void disruption_budgets_are_followed(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer_late(x->api, BUDGETS, 200,
+                     LIST("7", BUDGET("b", "3", "{\"matchLabels\":{\"app\":\"a\"}}") "," BUDGET(
+                                   "odd", "4", "{\"matchLabels\":{\"app\":1}}")));
+    open_cluster_with_budgets(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+    fake_release(x->api);
+    assert_heard(x, "+budget b 2;+budget odd 0 of all pods;SYNCED;");
+    while (fake_count(x->api, W_BUDGET) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_BUDGET, "{\"type\":\"DELETED\",\"object\":" BUDGET("b", "8", "{}") "}\n",
+              FAKE_OPEN);
+    assert_heard(x, "-budget ml/b;");
+}
+
+static void T01_an_unreadable_budget_covers_its_namespace(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf values = BUF_INIT;
+    for (int i = 0; i < 50000; i++)
+        buf_puts(&values, "0,");
+    cleanup_free char *list = xasprintf(
+        LIST("7", "{" META("b", "2") ",\"spec\":{\"selector\":{\"matchLabels\":{\"app\":\"a\"}}},"
+                                     "\"x\":[%s0]}"),
+        buf_str(&values));
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, BUDGETS, 200, list);
+    open_cluster_with_budgets(x);
+    assert_heard(x, "+budget b 0 of all pods;SYNCED;");
+}
+
+static void without_the_right_to_read_budgets_it_is_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, BUDGETS, 403, "{\"message\":\"poddisruptionbudgets is forbidden\"}");
+    open_cluster_with_budgets(x);
+    assert_heard(x, "SYNCED;");
+}
+
+static void without_preemption_budgets_are_not_read(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, BUDGETS, 200, LIST("7", BUDGET("b", "3", "{}")));
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    assert_int_equal(fake_count(x->api, BUDGETS), 0);
+}
+
 static void a_crd_may_be_installed_later_and_removed_again(void **state)
 {
     struct fixture *x = *state;
@@ -512,6 +585,10 @@ int main(void)
         TEST(claims_are_joined_with_their_volumes),
         TEST(priority_classes_are_followed),
         TEST(without_the_right_to_read_priority_classes_it_is_synced),
+        TEST(disruption_budgets_are_followed),
+        TEST(T01_an_unreadable_budget_covers_its_namespace),
+        TEST(without_the_right_to_read_budgets_it_is_synced),
+        TEST(without_preemption_budgets_are_not_read),
         TEST(a_crd_may_be_installed_later_and_removed_again),
         TEST(Q01_queues_are_followed_and_get_their_status),
         TEST(without_the_right_to_read_queues_it_is_synced),

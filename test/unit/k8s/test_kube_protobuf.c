@@ -47,6 +47,12 @@ static const char *const left_out[] = {
     "spec.capacity",
     "spec.local",
     "spec.persistentVolumeReclaimPolicy",
+    "spec.minAvailable",
+    "spec.unhealthyPodEvictionPolicy",
+    "status.currentHealthy",
+    "status.desiredHealthy",
+    "status.disruptedPods",
+    "status.expectedPods",
     "status.qosClass",
     "status.observedGeneration",
     "status.conditions[].lastProbeTime",
@@ -173,7 +179,8 @@ static void both_forms_give_the_same_tree(void **state)
         const struct kube_protobuf_message *m;
     } objects[] = {{"pod", &kube_protobuf_pod},       {"pod-plain", &kube_protobuf_pod},
                    {"node", &kube_protobuf_node},     {"claim", &kube_protobuf_claim},
-                   {"volume", &kube_protobuf_volume}, {"class", &kube_protobuf_class}};
+                   {"volume", &kube_protobuf_volume}, {"class", &kube_protobuf_class},
+                   {"budget", &kube_protobuf_budget}};
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
         cleanup_json json_t *json = read_json(objects[i].name);
@@ -205,6 +212,20 @@ static void decoders_accept_the_tree(void **state)
     assert_int_equal(n->n_taints, 2);
     assert_int_equal(gang_amounts_get(&n->allocatable, "cpu"), 63500);
     gang_node_facts_free(n);
+}
+
+static void the_budget_of_the_tree_is_complete(void **state)
+{
+    struct err err;
+    (void)state;
+    cleanup_json json_t *budget = read_proto("budget", &kube_protobuf_budget);
+    struct gang_budget_facts *f = decode_budget(budget, &err);
+    assert_non_null(f);
+    assert_int_equal(err.code, ERR_NONE);
+    assert_false(f->selects_none);
+    assert_int_equal(f->selector.n, 2);
+    assert_int_equal(f->allowed, 3);
+    gang_budget_facts_free(f);
 }
 
 static void a_list_is_read_item_by_item(void **state)
@@ -367,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_forms_give_the_same_tree),
         cmocka_unit_test(decoders_accept_the_tree),
+        cmocka_unit_test(the_budget_of_the_tree_is_complete),
         cmocka_unit_test(a_list_is_read_item_by_item),
         cmocka_unit_test(a_status_becomes_text),
         cmocka_unit_test(a_frame_of_a_watch_is_read),

@@ -340,6 +340,10 @@ static void set_object(struct cluster_of_others *c, const struct object_field *f
         ev.class = decode_class(json, &err);
         ev.kind = ev.class ? GANG_EV_CLASS_SET : GANG_EV_TICK;
         break;
+    case OBJECT_BUDGET:
+        ev.kind = GANG_EV_BUDGET_SET;
+        ev.budget = decode_budget(json, &err);
+        break;
     case OBJECT_GROUP:
         ev.kind = GANG_EV_GROUP_SET;
         ev.group = decode_group(dialect_by_group(f->dialect), json, &err);
@@ -364,6 +368,9 @@ static void object_gone(struct cluster_of_others *c, const struct object_field *
         break;
     case OBJECT_CLASS:
         ev = gone(GANG_EV_CLASS_GONE, NULL, NULL, "class");
+        break;
+    case OBJECT_BUDGET:
+        ev = gone(GANG_EV_BUDGET_GONE, NULL, "evil", "b");
         break;
     case OBJECT_GROUP:
         ev = gone(GANG_EV_GROUP_GONE, f->dialect, "evil", "g");

@@ -500,8 +500,8 @@ static void damaged_lines_are_refused_with_the_position(void **state)
 {
     (void)state;
     static const enum gang_event_kind kinds[] = {
-        GANG_EV_FILTER,     GANG_EV_GROUP_SET, GANG_EV_BIND,         GANG_EV_CLAIM_SET,
-        GANG_EV_GROUP_GONE, GANG_EV_QUEUE_SET, GANG_EV_NAMESPACE_SET};
+        GANG_EV_FILTER,     GANG_EV_GROUP_SET, GANG_EV_BIND,          GANG_EV_CLAIM_SET,
+        GANG_EV_GROUP_GONE, GANG_EV_QUEUE_SET, GANG_EV_NAMESPACE_SET, GANG_EV_BUDGET_SET};
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         struct gang_event ev;
         struct record_names names = {.numbers = MAP_INIT};

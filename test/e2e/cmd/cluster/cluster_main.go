@@ -26,12 +26,12 @@ func main() {
 	flags := flag.NewFlagSet("cluster", flag.ExitOnError)
 	muster := flags.String("muster", "", "the muster program (default: $MUSTER_BIN, else build/release/muster)")
 	dir := flags.String("dir", "", "where the cluster's data, logs and kubeconfig go (required)")
-	minor := flags.String("kubernetes", testbed.Newest.Minor, "Kubernetes version: 1.36 or 1.33")
+	minor := flags.String("kubernetes", testbed.Default.Minor, "Kubernetes version: 1.33, 1.36 or 1.37")
 	crds := flags.String("crds", "kai,volcano,sigs,x-k8s", "whose PodGroups are served")
 	operators := flags.String("operators", "", "which run: kuberay, jobset, lws, mpi-operator, training-operator")
 	nodes := flags.Int("nodes", 4, "nodes of two GPUs each to begin with")
 	if len(os.Args) < 2 {
-		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33] [--crds NAME,...] [--operators NAME,...] [--nodes N]")
+		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.33|1.36|1.37] [--crds NAME,...] [--operators NAME,...] [--nodes N]")
 	}
 	_ = flags.Parse(os.Args[2:])
 	if *dir == "" && os.Args[1] != "tools" {
@@ -179,12 +179,12 @@ func run(s *testbed.Script, want setup) {
 }
 
 func (want setup) version(s *testbed.Script) testbed.Kubernetes {
-	for _, version := range []testbed.Kubernetes{testbed.Newest, testbed.Earlier} {
+	for _, version := range testbed.Versions {
 		if version.Minor == want.minor {
 			return version
 		}
 	}
-	s.Fatalf("--kubernetes: unknown version %q; write %s or %s", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
+	s.Fatalf("--kubernetes: unknown version %q; write 1.33, 1.36 or 1.37", want.minor)
 	return testbed.Kubernetes{}
 }
 

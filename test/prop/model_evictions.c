@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model_evictions.c - simulates the eviction API and PodDisruptionBudgets.
+ *
+ * Nobody computes what a budget allows: its operation says it, and each eviction takes one. An
+ * eviction that a budget refuses is carried out later, when the budgets allow it.
+ */
+#include "test/prop/model.h"
+#include "test/prop/oracle.h"
+
+static bool covers(const struct model *m, int b, const struct pod_truth *t)
+{
+    const struct op *spec = &m->budgets[b].spec;
+    return m->budgets[b].exists &&
+           (!op_has(spec, A_APP) ||
+            (op_has(&t->spec, A_APP) && t->spec.value[A_APP] == spec->value[A_APP]));
+}
+
+/* The budgets that cover the pod, one bit for each. Pods that do not run need none. */
+static uint32_t budgets_of(const struct model *m, const struct pod_truth *t)
+{
+    uint32_t set = 0;
+    for (int b = 0; b < BUDGETS && t->phase == PHASE_RUNNING && !t->deleting; b++)
+        if (covers(m, b, t))
+            set |= UINT32_C(1) << b;
+    return set;
+}
+
+static bool is_refused(const struct model *m, uint32_t budgets)
+{
+    if (budgets & (budgets - 1))
+        return true; /* several ones */
+    for (int b = 0; b < BUDGETS; b++)
+        if (budgets >> b & 1 && op_get(&m->budgets[b].spec, A_ALLOWED, 0) < 1)
+            return true;
+    return false;
+}
+
+/* Whether the core knows what all budgets allow, apart from what they have allowed in this step. */
+static bool budgets_known(const struct model *m)
+{
+    for (int b = 0; b < BUDGETS; b++)
+        if (m->budgets[b].dirty && m->evicted_in[b] != m->totals->steps)
+            return false;
+    return true;
+}
+
+static void carry_out(struct model *m, struct pod_truth *t)
+{
+    uint32_t budgets = budgets_of(m, t);
+    for (int b = 0; b < BUDGETS; b++) {
+        if (!(budgets >> b & 1))
+            continue;
+        struct object_truth *budget = &m->budgets[b];
+        op_set(&budget->spec, A_ALLOWED, budget->spec.value[A_ALLOWED] - 1);
+        if (t->dirty != CLEAN)
+            m->evicted_in[b] = 0; /* the core may not know that the pod runs */
+        else if (!budget->dirty)
+            m->evicted_in[b] = m->totals->steps;
+        budget->dirty = true;
+    }
+    t->deleting = true;
+    t->gone_by = m->now + POD_GRACE;
+    t->dirty = CHANGED;
+}
+
+void eviction_asked(struct model *m, int p)
+{
+    struct pod_truth *t = &m->pods[p];
+    bool for_room = !op_has(&m->config, A_EVICT);
+    t->preempted = t->serial;
+    if (!is_refused(m, budgets_of(m, t))) {
+        carry_out(m, t);
+        return;
+    }
+    if (for_room && t->dirty == CLEAN && budgets_known(m))
+        model_fail(m, "evict", "eviction of p%d, which a disruption budget forbids", p);
+    t->refused = t->serial;
+    if (pod_group(t) >= 0)
+        group_excuse(m, pod_group(t)); /* other members may be gone before it is evicted */
+}
+
+void evictions_retry(struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        if (t->exists && t->refused == t->serial && !t->deleting &&
+            !is_refused(m, budgets_of(m, t)))
+            carry_out(m, t);
+    }
+}
+
+void evictions_give_up(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        m->pods[p].refused = 0;
+}
+
+void evictions_end(struct model *m)
+{
+    for (int b = 0; b < BUDGETS; b++) {
+        m->budgets[b].dirty |= m->budgets[b].exists;
+        m->budgets[b].exists = false;
+    }
+    evictions_retry(m);
+}
