@@ -68,12 +68,13 @@ void eviction_asked(struct model *m, int p)
 {
     struct pod_truth *t = &m->pods[p];
     bool for_room = !op_has(&m->config, A_EVICT);
+    bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
-    if (!is_refused(m, budgets_of(m, t))) {
+    if (!forbidden && !hooked) {
         carry_out(m, t);
         return;
     }
-    if (for_room && t->dirty == CLEAN && budgets_known(m))
+    if (forbidden && for_room && t->dirty == CLEAN && budgets_known(m))
         model_fail(m, "evict", "eviction of p%d, which a disruption budget forbids", p);
     t->refused = t->serial;
     if (pod_group(t) >= 0)
