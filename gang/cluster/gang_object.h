@@ -170,6 +170,8 @@ struct gang {
         usec_t next;    /* no search for victims begins before */
         int tries;      /* number of searches in this wait */
         usec_t evicted; /* when it was last evicted as a whole; 0: never */
+        bool takes; /* pods were evicted for it, and it has neither been placed nor failed since */
+        int unused; /* how often it has failed after that since it was last placed */
     } preempting;
 
     /* messages/reason_text.c */

@@ -32,5 +32,11 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
                    const struct places *had);
 /* The gang is placed, or waits for a change of its own facts. */
 void preemption_forget(struct gang_core *core, struct gang *gang);
+/* The gang had a plan and was not placed, and this was not for lack of room. If pods were evicted
+ * for it, it evicts no others for a while. Otherwise a gang whose Bindings are always refused would
+ * evict others again and again. */
+void preemption_unused(struct gang_core *core, struct gang *gang);
+/* The gang is placed, so it has used the room. */
+void preemption_used(struct gang *gang);
 
 #endif

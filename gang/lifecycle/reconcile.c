@@ -224,6 +224,7 @@ static void enter_placed(struct gang_core *core, struct gang *gang)
     infeasible_nodes_forget(core, gang);
     gang_timed_out(gang, false);
     backoff_end(gang);
+    preemption_used(gang);
     gang_enter(core, gang, GANG_SCHEDULED);
     reason_set(gang, REASON_SCHEDULED, xstrdup(""));
     if (!gang->ever_scheduled)
@@ -550,6 +551,8 @@ bool reconcile_touched(struct gang_core *core)
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     bool had_room = gang->n_slots > 0;
+    if (had_room)
+        preemption_unused(core, gang);
     end_expecting(core, gang);
     early_rejection_missed(gang);
     plan_drop(core, gang, gang->reason.code);
