@@ -210,6 +210,25 @@ bool job_lose_pod(struct jobs *jobs, struct job *job)
     return false;
 }
 
+void jobs_lose_node(struct jobs *jobs, const char *node)
+{
+    world_node_gone(jobs->w, node);
+    jobs_look(jobs);
+    for (size_t i = 0; i < jobs->n; i++) {
+        struct job *job = jobs->items[i];
+        for (size_t k = job->n_pods; k-- > 0;) {
+            if (!str_eq(job->pods[k].node, node))
+                continue;
+            bool leaving = job->pods[k].leaving;
+            drop_pod(jobs, job, k);
+            jobs_look(jobs);
+            if (!leaving)
+                make_pod(jobs, job, NULL);
+            jobs_look(jobs);
+        }
+    }
+}
+
 int job_runs(const struct job *job)
 {
     int n = 0;
@@ -253,13 +272,43 @@ static void see_state(void *arg, const struct gang_view *view)
         state != GANG_WAITING && state != GANG_BACKED_OFF && state != GANG_ASSEMBLING;
 }
 
+struct look {
+    const char *resource;
+    int64_t free;
+};
+
+static void see_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
+{
+    struct look *look = arg;
+    (void)reserved;
+    if (strcmp(resource, look->resource) == 0)
+        look->free = all - used;
+}
+
+/* The nodes with enough room for a pod of the job, apart from muster's reservations. */
+static char *nodes_for(struct jobs *jobs, const struct job *job)
+{
+    struct buf names = BUF_INIT;
+    int64_t needs = job->gpus ? job->gpus : job->cpus ? 1000 * job->cpus : 1000;
+    map_for_each (e, &jobs->w->nodes) {
+        struct look look = {.resource = job->gpus ? GPU : "cpu"};
+        gang_core_each_amount(jobs->w->core, e->key, see_amount, &look);
+        if (look.free >= needs)
+            buf_printf(&names, "%s%s", names.len ? " " : "", e->key);
+    }
+    return buf_steal(&names);
+}
+
 /* kube-scheduler tries the pod. True: it is bound now. */
 static bool try_pod(struct jobs *jobs, struct job *job, size_t i)
 {
     struct job_pod *pod = &job->pods[i];
     if (pod->node || (pod->call && !world_answer(jobs->w, pod->call)))
         return false;
-    cleanup_free char *node = xstrdup(world_filter(jobs->w, pod->name));
+    cleanup_free char *nodes = nodes_for(jobs, job);
+    if (!*nodes)
+        return false;
+    cleanup_free char *node = xstrdup(world_filter_on(jobs->w, pod->name, nodes, NULL));
     jobs_look(jobs);
     node[strcspn(node, " ")] = '\0';
     if (*node)

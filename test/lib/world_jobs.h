@@ -60,6 +60,8 @@ struct job *job_add(struct jobs *jobs, struct job job);
 void job_end(struct jobs *jobs, struct job *job);
 /* A user deletes a running pod, and the controller creates another one. False: none runs. */
 bool job_lose_pod(struct jobs *jobs, struct job *job);
+/* The node is deleted, and so are its pods, which the controllers create again. */
+void jobs_lose_node(struct jobs *jobs, const char *node);
 /* How many pods run and are not evicted. */
 int job_runs(const struct job *job);
 /* How many pods of the job were evicted so far. */
