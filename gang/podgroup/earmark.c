@@ -60,7 +60,7 @@ static bool is_for_share(const struct gang_core *core)
 bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang)
 {
     const struct gang *earmark_gang = core->earmark_gang;
-    return earmark_gang && gang != earmark_gang &&
+    return earmark_gang && gang != earmark_gang && !gang->room_since &&
            !(is_for_share(core) && gang->queue == earmark_gang->queue) &&
            order_after(gang, earmark_gang);
 }

@@ -84,6 +84,38 @@ static void Q08_members_beyond_the_minimum_do_not_get_the_room(void **state)
     }
 }
 
+/* A gang of a higher priority has waited too long, so muster keeps room for it, too (an earmark).
+ * This moves to other nodes when pods have ended, and took the room of the victims. */
+static void Q08_an_earmark_does_not_take_the_room(void **state)
+{
+    (void)state;
+    const struct job arrive[] = {
+        {.name = "outside", .min = 2, .gpus = 4, .priority = 1},
+        {.name = "large", .queue = "q", .min = 4, .gpus = 4, .priority = 3},
+        {.name = "small", .queue = "q", .min = 1, .gpus = 1, .priority = 3},
+        {.name = "low", .queue = "q", .min = 4, .gpus = 1},
+    };
+    struct jobs *jobs = jobs_new(world_new());
+    world_node(jobs->w, "n3", 8);
+    world_node(jobs->w, "n4", 8);
+    jobs->slow = true;
+    world_queue(jobs->w, "top", NULL, 24, GANG_UNLIMITED);
+    world_queue(jobs->w, "q", "top", GANG_NOT_STATED, GANG_UNLIMITED);
+    for (size_t i = 0; i < ARRAY_SIZE(arrive); i++) {
+        job_add(jobs, arrive[i]);
+        jobs_settle(jobs, SECONDS(70));
+    }
+    world_node(jobs->w, "n1", 8);
+    jobs_settle(jobs, SECONDS(70));
+    jobs_settle(jobs, SECONDS(70));
+    struct job *urgent = job_add(
+        jobs, (struct job){.name = "urgent", .queue = "q", .min = 1, .gpus = 1, .priority = 2});
+    assert_true(jobs_settle(jobs, QUIET));
+    assert_int_equal(jobs->n_evictions, 4);
+    assert_int_equal(job_runs(urgent), 1);
+    jobs_free(jobs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +123,7 @@ int main(void)
         cmocka_unit_test(Q08_a_pod_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
+        cmocka_unit_test(Q08_an_earmark_does_not_take_the_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
