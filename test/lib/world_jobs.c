@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* How often kube-scheduler looks while nothing happens. */
-#define ROUND_INTERVAL SECONDS(5)
+#define ROUND_INTERVAL SECONDS(10)
 
 struct jobs *jobs_new(struct world *w)
 {
@@ -131,6 +131,8 @@ static void carry_out_binding(struct jobs *jobs, const char *binding)
     world_result(jobs->w, name, node, job->refused ? OUTCOME_REFUSED : OUTCOME_OK);
     if (job->refused)
         return;
+    if (job_runs(job) < job->min)
+        job->started_at = ++jobs->started;
     free(pod->node);
     pod->node = xstrdup(node);
     show_pod(jobs, job, pod);
@@ -212,8 +214,6 @@ bool job_lose_pod(struct jobs *jobs, struct job *job)
 
 void jobs_lose_node(struct jobs *jobs, const char *node)
 {
-    world_node_gone(jobs->w, node);
-    jobs_look(jobs);
     for (size_t i = 0; i < jobs->n; i++) {
         struct job *job = jobs->items[i];
         for (size_t k = job->n_pods; k-- > 0;) {
@@ -227,6 +227,8 @@ void jobs_lose_node(struct jobs *jobs, const char *node)
             jobs_look(jobs);
         }
     }
+    world_node_gone(jobs->w, node);
+    jobs_look(jobs);
 }
 
 int job_runs(const struct job *job)

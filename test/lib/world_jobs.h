@@ -32,7 +32,8 @@ struct job {
     bool exists, tried;
     struct job_pod *pods;
     size_t n_pods, cap_pods;
-    int made; /* pods so far */
+    int made;          /* pods so far */
+    size_t started_at; /* jobs->started when it last got a pod up to its minimum; 0: never */
 };
 
 struct job_eviction {
@@ -46,6 +47,7 @@ struct jobs {
     size_t n, cap;
     struct job_eviction *evictions; /* an entry for each pod */
     size_t n_evictions, cap_evictions;
+    size_t started; /* counts Bindings of pods that their jobs need */
     /* Called after each step with evictions, when the new ones are noted; may be NULL. */
     void (*see)(void *arg, size_t first);
     void *arg;
@@ -60,7 +62,7 @@ struct job *job_add(struct jobs *jobs, struct job job);
 void job_end(struct jobs *jobs, struct job *job);
 /* A user deletes a running pod, and the controller creates another one. False: none runs. */
 bool job_lose_pod(struct jobs *jobs, struct job *job);
-/* The node is deleted, and so are its pods, which the controllers create again. */
+/* The pods on the node are deleted, the controllers create them again, and the node is deleted. */
 void jobs_lose_node(struct jobs *jobs, const char *node);
 /* How many pods run and are not evicted. */
 int job_runs(const struct job *job);

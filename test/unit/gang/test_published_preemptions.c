@@ -294,7 +294,7 @@ static void Q11_a_job_whose_binds_are_refused_evicts_more_and_more_rarely(void *
     job_add(jobs,
             (struct job){.name = "zombie", .min = 2, .gpus = 2, .priority = 10, .refused = true});
     for (int i = 1; i <= 12; i++) {
-        jobs_pass(jobs, SECONDS(595));
+        jobs_pass(jobs, SECONDS(590));
         assert_true(job_evicted(jobs, low) <= (size_t)(i < 2 ? 2 : i < 4 ? 4 : i < 8 ? 6 : 8));
         assert_int_equal(job_runs(low), 2);
     }
