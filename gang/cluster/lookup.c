@@ -80,10 +80,3 @@ int64_t signature_need(const struct signature *signature, uint32_t resource)
             return signature->needs[i].amount;
     return 0;
 }
-
-bool slot_yields(const struct slot *slot, const struct reach *reach)
-{
-    if (reach->displace == DISPLACE_NONE || (slot->pod && slot->pod->held))
-        return false;
-    return reach->displace == DISPLACE_ALL || slot->gang->priority < reach->priority;
-}

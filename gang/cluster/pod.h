@@ -28,7 +28,7 @@ struct slot {
     bool unoffered;  /* a complete list for a pod of its signature lacked the node */
 
     /* cluster/preempted_room.c */
-    bool counts; /* of preempted room: the queue counts it */
+    bool awaits; /* of preempted room: the queue's limits have no room for it yet */
 
     /* cluster/queue_usage.c */
     struct queue *counted_in; /* queue that counts it; NULL: none */

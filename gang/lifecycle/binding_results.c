@@ -13,6 +13,7 @@
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/commit.h"
+#include "gang/lifecycle/gang_preemption.h"
 #include "gang/lifecycle/pod_update.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
@@ -65,6 +66,7 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (str_eq(pod->binding.refused_on, node->name))
         infeasible_node_add(core, gang, pod->signature, node);
     binding_refused(pod, node);
+    preemption_unused(core, gang);
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));

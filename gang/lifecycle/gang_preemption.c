@@ -20,6 +20,9 @@
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
+/* The same after evictions whose room the gang did not use. */
+#define UNUSED_FIRST (600 * USEC_PER_SEC)
+#define UNUSED_MAX   (86400 * USEC_PER_SEC)
 /* Searches for all gangs together take at most a tenth of the time: a unit of work takes 0.1 us. */
 #define PAUSE_PER_WORK 1
 /* How many gangs of a step are asked whether their queue may take room back. */
@@ -90,11 +93,22 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
 
 void preemption_placed(struct gang_core *core, struct gang *gang)
 {
+    gang->preempting.takes = false;
+    gang->preempting.unused = 0;
     if (!gang->preempting.began)
         return;
     core->stats.preemptions_done++;
     core->stats.preemption_waits += core->now - gang->preempting.began;
     gang->preempting.won = core->outside + 1;
+}
+
+void preemption_unused(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->preempting.takes)
+        return;
+    gang->preempting.takes = false;
+    gang->preempting.next =
+        core->now + usec_backoff(UNUSED_FIRST, UNUSED_MAX, gang->preempting.unused++);
 }
 
 /* ---- eviction ---- */
@@ -130,6 +144,7 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
     emit_preemption(core, gang, p);
     if (!gang->preempting.began)
         gang->preempting.began = core->now;
+    gang->preempting.takes = true;
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
     for (size_t i = 0; i < p->n; i++) {
