@@ -288,18 +288,19 @@ func TestS09_AHigherPriorityPreempts(t *testing.T) {
 	m.WaitState(t, "ml-training", "training-with-timeout", "Scheduled")
 }
 
-// Q03: a PodDisruptionBudget forbids the eviction. muster tries again and evicts the gang when the
-// budget allows it.
-func TestQ03_ADisruptionBudgetDelaysTheEviction(t *testing.T) {
+// A budget that does not allow to evict the whole gang protects it, as long as the budget exists.
+func TestQ03_ADisruptionBudgetProtectsAGang(t *testing.T) {
 	beside(t)
 	c, m, gang := runningBatch(t)
 	c.Apply(t, []byte(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: ml, name: batch},
 		spec: {minAvailable: 2, selector: {matchLabels: {app: batch}}}}`))
 	time.Sleep(2 * time.Second) // the controller fills in its status
 	urgent := urgentGang(t, c, 1)
-	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
+	m.WaitState(t, "ml", "urgent", "Waiting")
 	time.Sleep(5 * time.Second)
 	waitTerminating(t, c, gang, 0)
+	showsAll(t, "muster explain", command(t, m, "explain", "ml/urgent", "--server", m.Ops),
+		"some pods are protected by PodDisruptionBudget ml/batch")
 	c.Delete(t, "poddisruptionbudgets.v1.policy", "ml", "batch")
 	for _, name := range waitTerminating(t, c, gang, 2) {
 		unfinalize(t, c, name)
