@@ -107,6 +107,9 @@ const struct gang *preempted_room_owner(const struct node *node, const struct re
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
         if (room_is_kept(slot, reach))
             return slot->gang;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (slot->gang->preempting.takes && room_is_kept(slot, reach))
+            return slot->gang; /* it has a plan there now */
     return NULL;
 }
 

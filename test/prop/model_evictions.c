@@ -77,6 +77,7 @@ void eviction_asked(struct model *m, int p)
     if (forbidden && for_room && t->dirty == CLEAN && budgets_known(m))
         model_fail(m, "evict", "eviction of p%d, which a disruption budget forbids", p);
     t->refused = t->serial;
+    t->refused_at = m->now;
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t)); /* other members may be gone before it is evicted */
 }
@@ -94,7 +95,8 @@ void evictions_retry(struct model *m)
 void evictions_give_up(struct model *m)
 {
     for (int p = 0; p < PODS; p++)
-        m->pods[p].refused = 0;
+        if (m->now - m->pods[p].refused_at >= EVICT_TIME)
+            m->pods[p].refused = 0;
 }
 
 void evictions_end(struct model *m)
