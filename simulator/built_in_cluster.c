@@ -420,6 +420,9 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_QUEUE_STATUS:
         write_queue_status(b, &e->queue);
         break;
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        break;
     case GANG_EFFECT_MAX:
         break;
     }

@@ -172,6 +172,9 @@ struct gang {
         usec_t evicted; /* when it was last evicted as a whole; 0: never */
     } preempting;
 
+    /* lifecycle/suspension.c */
+    uint64_t resumed; /* core->steps when muster last requested to resume its workload */
+
     /* messages/reason_text.c */
     struct reason reason; /* why it waits */
     struct pod_text {

@@ -110,6 +110,10 @@ struct pod {
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
 
+    /* lifecycle/suspension.c */
+    bool replaced; /* of a suspended pod: a new member has taken its place, so it does not count */
+    bool replaces; /* it has replaced a suspended pod */
+
     /* cluster/disruption_budgets.c */
     struct pod_budget {
         struct budget *of; /* only valid if the budgets of its namespace have this version */

@@ -11,14 +11,25 @@
 /* How long a pod that was not evicted in this time is not tried again. */
 #define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
 
-void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+void eviction_begin(struct gang_core *core, struct pod *pod, bool for_room)
 {
-    fx_pod(core, GANG_EVICT, pod, NULL);
     pod->eviction.requested = true;
     pod->eviction.for_room = for_room;
     core->n_evicted += for_room;
     pod_recount(pod);
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
+}
+
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+{
+    fx_pod(core, GANG_EVICT, pod, NULL);
+    eviction_begin(core, pod, for_room);
+}
+
+void eviction_repeat(struct gang_core *core, struct pod *pod)
+{
+    if (pod->eviction.for_room && pod->node && !pod->facts->deleting)
+        fx_pod(core, GANG_EVICT, pod, NULL);
 }
 
 void eviction_leaves(struct gang_core *core, struct pod *pod)

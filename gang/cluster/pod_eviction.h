@@ -15,8 +15,12 @@
 /* A Terminating pod that has not ended this long after its grace period may never end. */
 #define END_LIMIT (30 * USEC_PER_SEC)
 
-/* Requests the eviction. for_room: to make room for another gang. */
+/* From now on, the pod counts as evicted. for_room: to make room for another gang. */
+void eviction_begin(struct gang_core *core, struct pod *pod, bool for_room);
+/* The same, and requests the eviction. */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
+/* Requests the eviction of a pod that counts as evicted to make room, unless it is Terminating. */
+void eviction_repeat(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */
 void eviction_leaves(struct gang_core *core, struct pod *pod);
 /* The pod was not evicted in time, so it counts as before. */

@@ -47,21 +47,26 @@ static void emit_victim(struct gang_core *core, const struct victim *v, const ch
     warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
 }
 
+static const char *what_happens(const struct victim *v)
+{
+    return !v->pod && gang_suspends(v->gang) ? "suspended" : "evicted";
+}
+
 static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
 {
     bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
-    return xasprintf("evicted to make room for gang %s/%s, which has a higher priority (%" PRId32
+    return xasprintf("%s to make room for gang %s/%s, which has a higher priority (%" PRId32
                      ", this one has %" PRId32 ")",
-                     gang->head->ref.ns, gang->head->ref.name,
+                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
                      inside ? gang->own_priority : gang->priority, v->priority);
 }
 
 static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
 {
-    return xasprintf("evicted to make room for gang %s/%s: queue %s deserves the room, and queue "
-                     "%s uses more than it deserves",
-                     gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name,
-                     v->take.branch->ref.name);
+    return xasprintf("%s to make room for gang %s/%s: queue %s deserves the room, and queue %s "
+                     "uses more than it deserves",
+                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
+                     gang->queue->ref.name, v->take.branch->ref.name);
 }
 
 void emit_preemption(struct gang_core *core, const struct gang *gang,
