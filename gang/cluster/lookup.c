@@ -41,7 +41,7 @@ enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts)
 
 bool pod_counts(const struct pod *pod)
 {
-    return !pod->facts->deleting && !pod->eviction.requested && !pod->replaced &&
+    return !pod->facts->deleting && !pod->eviction.requested && !pod->replaced_by &&
            pod->facts->phase != PHASE_FAILED;
 }
 

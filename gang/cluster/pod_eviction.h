@@ -15,16 +15,17 @@
 /* A Terminating pod that has not ended this long after its grace period may never end. */
 #define END_LIMIT (30 * USEC_PER_SEC)
 
-/* From now on, the pod counts as evicted. for_room: to make room for another gang. */
-void eviction_begin(struct gang_core *core, struct pod *pod, bool for_room);
-/* The same, and requests the eviction. */
+/* Requests the eviction. for_room: to make room for another gang. */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
-/* Requests the eviction of a pod that counts as evicted to make room, unless it is Terminating. */
-void eviction_repeat(struct gang_core *core, struct pod *pod);
+/* Its workload is being suspended to make room for another gang, so the pod counts as evicted. If
+ * it is not Terminating in time, it is evicted. */
+void eviction_by_suspension(struct gang_core *core, struct pod *pod);
+/* The workload runs on, so the pod is evicted now. */
+void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */
 void eviction_leaves(struct gang_core *core, struct pod *pod);
-/* The pod was not evicted in time, so it counts as before. */
-void eviction_over(struct gang_core *core, struct pod *pod);
+/* The pod was not evicted in time. It counts as before, or is evicted if it was to be suspended. */
+void eviction_timed_out(struct gang_core *core, struct pod *pod);
 /* Whether muster has tried in vain to evict the pod a short while ago. */
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod);
 /* The API server's clock, as far as timestamps of pods show it. */

@@ -181,7 +181,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
         else if (pod->charge == CHARGE_BINDING)
             read_pod(core, pod);
         else if (pod->eviction.requested)
-            eviction_over(core, pod);
+            eviction_timed_out(core, pod);
     } else if (pod->node) { /* muster has bound it, so it stays charged while it exists */
         pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
         read_pod(core, pod);

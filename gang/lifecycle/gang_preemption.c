@@ -97,7 +97,10 @@ static int64_t evict_gang(struct gang_core *core, struct gang *gang, const struc
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->node && pod_counts(pod) && !pod_is_finished(pod)) {
-            (suspends ? eviction_begin : eviction_request)(core, pod, /* for_room= */ true);
+            if (suspends)
+                eviction_by_suspension(core, pod);
+            else
+                eviction_request(core, pod, /* for_room= */ true);
             n++;
         }
     if (suspends)

@@ -51,6 +51,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
 {
     if (pod->call)
         reply_bind(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    suspended_replace_undo(core, pod);
     lose_slot(core, pod);
     uncharge(core, pod);
     leave_gang(core, pod);

@@ -32,7 +32,7 @@ void suspend_refused(struct gang_core *core, const struct gang_ref *ref)
     if (!gang)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        eviction_repeat(core, pod);
+        eviction_not_suspended(core, pod);
 }
 
 void resume_request(struct gang_core *core, struct gang *gang)
@@ -45,10 +45,11 @@ void resume_request(struct gang_core *core, struct gang *gang)
 
 /* ---- new pods ---- */
 
+/* After a restart, bound pods of a workload that was just suspended look like new ones. */
 static bool is_new_member(const struct pod *pod)
 {
-    return pod->gang && !pod->facts->suspended && !pod->replaces && pod_counts(pod) &&
-           !pod_is_finished(pod);
+    return pod->gang && !pod->facts->suspended && !pod->replaces && !pod->facts->node &&
+           pod_counts(pod) && !pod_is_finished(pod);
 }
 
 /* The suspended pod that it replaces, if possible one with a slot; NULL: none is left. */
@@ -56,7 +57,7 @@ static struct pod *find_suspended(const struct pod *pod)
 {
     struct pod *found = NULL;
     list_for_each (other, &pod->gang->members, struct pod, in_gang) {
-        if (!other->facts->suspended || other->replaced || other->unit != pod->unit)
+        if (!other->facts->suspended || other->replaced_by || other->unit != pod->unit)
             continue;
         if (other->slot)
             return other;
@@ -79,14 +80,28 @@ void suspended_replace(struct gang_core *core, struct pod *pod)
     if (!old)
         return;
     struct slot *slot = old->slot;
-    pod->replaces = true;
+    pod->replaces = old;
+    old->replaced_by = pod;
     if (may_take_slot(core, pod, slot)) {
         slot_empty(slot);
         slot_signature_update(core, slot, pod->signature);
         slot_fill(core, slot, pod);
         steer(core, pod);
     }
-    old->replaced = true;
     lose_slot(core, old);
     pod_recount(old);
+}
+
+void suspended_replace_undo(struct gang_core *core, struct pod *pod)
+{
+    struct pod *old = pod->replaces, *by = pod->replaced_by;
+    pod->replaces = pod->replaced_by = NULL;
+    if (by)
+        by->replaces = NULL;
+    if (!old)
+        return;
+    old->replaced_by = NULL;
+    pod_recount(old);
+    if (old->gang)
+        gang_touch(core, old->gang);
 }

@@ -24,5 +24,7 @@ void suspend_refused(struct gang_core *core, const struct gang_ref *ref);
 void resume_request(struct gang_core *core, struct gang *gang);
 /* Call it when facts of a member have been taken. If it is new, it replaces a suspended pod. */
 void suspended_replace(struct gang_core *core, struct pod *pod);
+/* The pod leaves. A suspended pod that it has replaced counts again. */
+void suspended_replace_undo(struct gang_core *core, struct pod *pod);
 
 #endif

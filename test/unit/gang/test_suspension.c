@@ -107,6 +107,24 @@ static void pods_are_evicted_if_the_workload_runs_on(void **state)
     world_free(w);
 }
 
+/* The controller may ignore the field. */
+static void pods_that_stay_are_evicted(void **state)
+{
+    (void)state;
+    struct world *w = full_cluster();
+    urgent(w, 1);
+    world_pod_gone(w, "low-0");
+    world_wait(w, SECONDS(29));
+    assert_int_equal(w->n_evictions, 0);
+    world_wait(w, SECONDS(2));
+    assert_int_equal(w->n_evictions, 1);
+    assert_string_equal(w->evictions[0], "low-1");
+    world_suspend_refused(w, "low");
+    world_wait(w, SECONDS(60));
+    assert_int_equal(w->n_evictions, 1);
+    world_free(w);
+}
+
 /* The pods that stand for the new ones wait in the order of gangs, and nothing is written to them.
  */
 static void a_suspended_gang_waits_for_room(void **state)
@@ -205,11 +223,50 @@ static void a_suspended_gang_survives_a_restart(void **state)
     world_free(w);
 }
 
+/* Old pods that are not bound vanish a moment after the workload was suspended. */
+static void a_member_that_vanishes_gives_its_place_back(void **state)
+{
+    (void)state;
+    struct world *w = suspended();
+    world_pod_set(w, member("low-2", "low"));
+    assert_int_equal(members(w, "low"), 2);
+    world_pod_gone(w, "low-2");
+    assert_int_equal(members(w, "low"), 2);
+    world_pod_gone(w, "urgent-0");
+    world_pod_gone(w, "urgent-1");
+    assert_int_equal(w->n_workloads, 1);
+    world_pod_set(w, member("low-3", "low"));
+    world_pod_gone(w, "new-0");
+    world_pod_gone(w, "new-1");
+    assert_int_equal(members(w, "low"), 1);
+    world_free(w);
+}
+
+/* muster restarts before the controller has deleted the old pods. */
+static void bound_pods_replace_no_suspended_pods(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_group(w, "low", 2);
+    stands_for(w, "new-0", "low");
+    runs(w, "low-0", "low", "n0");
+    runs(w, "low-1", "low", "n1");
+    world_pod_gone(w, "low-0");
+    world_pod_gone(w, "low-1");
+    stands_for(w, "new-1", "low");
+    assert_int_equal(members(w, "low"), 2);
+    assert_string_equal(w->workloads[w->n_workloads - 1], "resume low");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_workload_is_suspended_instead_of_evicted),
         cmocka_unit_test(pods_are_evicted_if_the_workload_runs_on),
+        cmocka_unit_test(pods_that_stay_are_evicted),
+        cmocka_unit_test(a_member_that_vanishes_gives_its_place_back),
+        cmocka_unit_test(bound_pods_replace_no_suspended_pods),
         cmocka_unit_test(a_suspended_gang_waits_for_room),
         cmocka_unit_test(a_workload_is_resumed_when_all_of_it_fits),
         cmocka_unit_test(new_pods_take_the_slots),
