@@ -281,7 +281,7 @@ static int set_group(void *arg, json_t *object, struct err *err)
         return -1;
     podgroups_set(k->api->groups, &ev.group->ref, object);
     grouper_group(k->api->grouper, &ev.group->ref, object);
-    suspended_workloads_group(k->api->suspended, ev.group);
+    suspended_workloads_group(k->api->suspended, ev.group, object);
     post(k->api, &ev);
     return 0;
 }

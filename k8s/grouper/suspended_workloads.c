@@ -10,6 +10,7 @@
 #include "k8s/write/suspend_patch.h"
 
 #define KEEP       (60 * USEC_PER_SEC)
+#define LOG_PAUSE  USEC_PER_SEC
 #define LOOK       (10 * USEC_PER_SEC) /* how often failed work is tried again */
 #define SELECTOR   "labelSelector=muster.dev%2Fsuspended%3Dtrue" /* WORKLOAD_SUSPENDED */
 #define BYTES_EACH (4 * SUSPENDED_BYTES)                         /* of the pods of a namespace */
@@ -54,7 +55,8 @@ struct suspended_workloads {
     struct map shares;    /* namespace -> struct share */
     struct fair_queue due;
     bool begun, ends;
-    usec_t rest; /* no workload is read before this time */
+    usec_t rest;   /* no workload is read before this time */
+    usec_t logged; /* when muster last logged that it resumes one */
     struct client_timer pump, look;
 };
 
@@ -174,13 +176,25 @@ static void forget(struct workload *w)
     free(w);
 }
 
+/* Tenants can label many workloads, so most lines are for debugging. */
+static void log_resume(const struct workload *w, const char *why)
+{
+    struct suspended_workloads *s = w->kind->all;
+    usec_t now = usec_now();
+    bool loud = !s->logged || now - s->logged > LOG_PAUSE;
+    log_line(loud ? LOG_WARNING : LOG_DEBUG,
+             "Resuming a suspended workload, because muster cannot plan its pods", "namespace",
+             w->ns, "kind", w->kind->of.kind, "name", w->name, "reason", why, NULL);
+    if (loud)
+        s->logged = now;
+}
+
 static void resume(struct workload *w, const char *why)
 {
     const struct kind *k = w->kind;
     cleanup_free char *version = xasprintf("%s/%s", k->of.api_group, k->version);
     const struct write_request_about about = {version, k->of.kind, w->ns, w->name, w->uid};
-    log_warning("Resuming a suspended workload, because muster cannot plan its pods", "namespace",
-                w->ns, "kind", k->of.kind, "name", w->name, "reason", why, NULL);
+    log_resume(w, why);
     writer_take(k->all->o.writer, write_request_resume(&about));
     writer_pump(k->all->o.writer);
     look_later(k->all);
@@ -342,7 +356,7 @@ static int on_set(void *arg, json_t *object, struct err *err)
         return err_set(err, ERR_INVALID, "%s: its namespace, name or UID is missing", k->of.kind);
     cleanup_free char *key = key_of(k, ns, name);
     struct workload *w = map_get(&k->all->workloads, key);
-    if (!suspended_by_muster(object) || !is_suspended(&k->of, object)) {
+    if (!suspended_by_muster(object) || !is_suspended(&k->of, object) || is_of_kueue(object)) {
         if (w)
             resumed(w);
         return 0;
@@ -421,28 +435,27 @@ static void want_kind(struct suspended_workloads *s, const char *kind)
     }
 }
 
-/* The kind of the workload that owns the PodGroup; the caller frees it. */
-static char *workload_kind_of(struct suspended_workloads *s, const struct gang_ref *ref)
+static void want_owner(struct suspended_workloads *s, const json_t *group)
 {
     static const struct workload_rules none;
     struct workload_ref owner;
-    if (!workload_owner(&none, podgroups_seen(s->o.groups, ref, usec_now()), &owner))
-        return NULL;
-    char *kind = STEAL(owner.kind);
+    if (!workload_owner(&none, group, &owner))
+        return;
+    want_kind(s, owner.kind);
     workload_ref_done(&owner);
-    return kind;
 }
 
-void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts)
+void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts,
+                               const json_t *object)
 {
     const char *uid = podgroups_workload(s->o.groups, &facts->ref);
-    if (facts->suspends) {
-        cleanup_free char *kind = workload_kind_of(s, &facts->ref);
-        want_kind(s, kind);
-    }
+    if (facts->suspends)
+        want_owner(s, object);
     struct workload *w = uid ? map_get(&s->uids, uid) : NULL;
+    if (!w || !w->text)
+        return;
     cleanup_free char *key = gang_ref_key(&facts->ref);
-    if (w && w->text && !str_eq(w->group, key))
+    if (!str_eq(w->group, key))
         set_due(w);
 }
 

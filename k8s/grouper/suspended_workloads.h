@@ -45,7 +45,8 @@ suspended_workloads_new(const struct suspended_workloads_options *options);
 struct suspended_workloads *suspended_workloads_free(struct suspended_workloads *s);
 
 /* Call it after podgroups_set() and podgroups_gone(). They send nothing. */
-void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts);
+void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts,
+                               const json_t *object);
 void suspended_workloads_group_gone(struct suspended_workloads *s, const struct gang_ref *ref);
 /* All PodGroups and PriorityClasses are listed. Before, the module posts nothing. */
 void suspended_workloads_begin(struct suspended_workloads *s);

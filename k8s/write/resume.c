@@ -118,6 +118,11 @@ static void resume_one(struct run *run, const struct workload_suspendable *of, c
     buf_putc(&path, '/');
     client_escape(&path, field_peek(object, "metadata", "name", NULL));
     cleanup_json json_t *now = json_incref((json_t *)(uintptr_t)object);
+    if (is_of_kueue(object)) {
+        say(run, of, object, RESUME_KEPT,
+            "Kueue manages it, and resumes it when its quota is free");
+        return;
+    }
     for (int tries = 0; tries < TRIES; tries++) {
         cleanup_free char *body = resume_patch(of, now);
         if (!suspended_by_muster(now)) {

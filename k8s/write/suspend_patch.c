@@ -56,6 +56,11 @@ static bool written_by_kueue(const json_t *workload)
     return false;
 }
 
+bool is_of_kueue(const json_t *workload)
+{
+    return mentions_kueue(workload) || written_by_kueue(workload);
+}
+
 /* The controller decides when the workload runs, and may undo the suspension. A CronJob never
  * changes its Jobs. */
 static const char *find_controller(const json_t *workload)
@@ -92,7 +97,7 @@ int check_suspendable(const struct workload_suspendable *of, const json_t *workl
                        "it does not have the annotation " WORKLOAD_PREEMPTION ": suspend");
     if (field_peek(workload, "metadata", "deletionTimestamp", NULL))
         return err_set(err, ERR_INVALID, "it is being deleted");
-    if (mentions_kueue(workload) || written_by_kueue(workload))
+    if (is_of_kueue(workload))
         return err_set(err, ERR_INVALID, "Kueue manages it");
     if (controller)
         return err_set(err, ERR_INVALID, "its controller, of kind %s, manages it",

@@ -18,6 +18,8 @@
 bool suspended_by_muster(const json_t *workload);
 /* Whether its field is true. */
 bool is_suspended(const struct workload_suspendable *of, const json_t *workload);
+/* Kueue decides when such a workload runs, so muster neither suspends nor resumes it. */
+bool is_of_kueue(const json_t *workload);
 /* 0: muster may suspend the workload, which runs. -1: it may not; the error says why. */
 int check_suspendable(const struct workload_suspendable *of, const json_t *workload,
                       struct err *err);

@@ -66,8 +66,13 @@ static void failed(struct in_flight_write *f, const struct client_reply *reply, 
 {
     struct err err;
     struct workload_suspendable of;
+    bool gone = !reply->error && reply->status == 404;
     if (client_reply_is_temporary(reply) && in_flight_retry(f, TRIES, FIRST_PAUSE))
         return;
+    if (gone && !suspends(f)) {
+        in_flight_end(f);
+        return;
+    }
     client_reply_error(reply, &err);
     if (client_reply_unauthorized(reply) &&
         workload_suspendable(f->workload.api_version, f->workload.kind, &of)) {
@@ -165,7 +170,7 @@ static void suspend(struct in_flight_write *f, const struct workload_suspendable
 static void resume(struct in_flight_write *f, const struct workload_suspendable *of,
                    const json_t *workload)
 {
-    if (!suspended_by_muster(workload)) {
+    if (!suspended_by_muster(workload) || is_of_kueue(workload)) {
         in_flight_end(f);
         return;
     }

@@ -116,7 +116,7 @@ static void show_group(struct fixture *x, const char *name, const char *job)
     struct gang_group_facts *facts = decode_group(dialect_by_group(GROUP), object, &err);
     assert_non_null(facts);
     podgroups_set(x->groups, &facts->ref, object);
-    suspended_workloads_group(x->suspended, facts);
+    suspended_workloads_group(x->suspended, facts, object);
     gang_group_facts_free(facts);
 }
 
@@ -349,6 +349,19 @@ static void a_new_job_of_the_same_name_is_another(void **state)
     assert_string_equal(buf_str(&x->heard), "-ml/job.train:0 -ml/job.train:1 ");
 }
 
+/* Kueue resumes it. A tenant has added muster's label. */
+static void a_job_of_kueue_is_left_alone(void **state)
+{
+    struct fixture *x = *state;
+    show_train(x);
+    push(x, "MODIFIED",
+         xstrdup("{\"metadata\":{\"namespace\":\"ml\",\"name\":\"train\",\"uid\":\"u-train\","
+                 "\"generation\":2,\"resourceVersion\":\"2\",\"labels\":{\"muster.dev/suspended\":"
+                 "\"true\",\"kueue.x-k8s.io/queue-name\":\"q\"}},\"spec\":{\"suspend\":true}}"));
+    run_until(x, heard(x, "-ml/job.train:0 -ml/job.train:1 "));
+    assert_int_equal(fake_count(x->api, "GET " JOB("train")), 0);
+}
+
 /* An API server lets these through, or a broken one sends them. */
 static void strange_objects_are_skipped(void **state)
 {
@@ -383,6 +396,7 @@ int main(void)
         TEST(a_job_with_too_many_pods_is_resumed),
         TEST(the_pods_of_a_namespace_are_bounded),
         TEST(a_new_job_of_the_same_name_is_another),
+        TEST(a_job_of_kueue_is_left_alone),
         TEST(strange_objects_are_skipped),
     };
     log_setup(LOG_ERROR, LOG_TEXT);

@@ -127,6 +127,17 @@ static void a_workload_that_a_user_suspended_is_not_resumed(void **state)
     assert_string_equal(buf_str(&x->heard), "");
 }
 
+static void a_workload_of_kueue_is_not_resumed(void **state)
+{
+    struct fixture *x = *state;
+    know_group(x, "g", OWNER);
+    answer(x, READ,
+           JOB_OF(", labels: {muster.dev/suspended: 'true', kueue.x-k8s.io/queue-name: q}",
+                  "suspend: true, "));
+    effect(x, GANG_RESUME);
+    assert_int_equal(fake_count(x->api, PATCH), 0);
+}
+
 /* muster has suspended it before, and nothing has changed. */
 static void a_suspended_workload_is_not_patched_again(void **state)
 {
@@ -346,6 +357,7 @@ int main(void)
         TEST(a_field_inside_an_object_is_patched_alone),
         TEST(a_workload_is_resumed),
         TEST(a_workload_that_a_user_suspended_is_not_resumed),
+        TEST(a_workload_of_kueue_is_not_resumed),
         TEST(a_suspended_workload_is_not_patched_again),
         TEST(what_muster_must_not_suspend_is_evicted),
         TEST(a_missing_right_is_logged_once_and_told),
