@@ -176,6 +176,9 @@ struct gang {
         int unused; /* how often it has failed after that since it was last placed */
     } preempting;
 
+    /* lifecycle/suspension.c */
+    uint64_t resumed; /* core->steps when muster last requested to resume its workload */
+
     /* messages/reason_text.c */
     struct reason reason; /* why it waits */
     struct pod_text {

@@ -107,8 +107,13 @@ struct pod {
     struct pod_eviction {
         bool requested; /* muster has requested its eviction */
         bool for_room;  /* for the room of another gang, and not to undo a failed commit */
+        bool suspends;  /* so far, muster has only requested to suspend its workload */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
+
+    /* lifecycle/suspension.c */
+    struct pod *replaced_by; /* of a suspended pod: the new member in its place; NULL: none */
+    struct pod *replaces;    /* the suspended pod whose place it has taken; NULL: none */
 
     /* cluster/disruption_budgets.c */
     struct pod_budget {

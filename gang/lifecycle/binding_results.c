@@ -169,12 +169,11 @@ static bool may_send_again(const struct gang_core *core, const struct pod *pod)
            !charge_in_excess(pod);
 }
 
-/* The pod was not evicted in time, so its gang has it again. */
 static void evicted_in_vain(struct gang_core *core, struct pod *pod)
 {
-    if (pod->gang)
+    eviction_timed_out(core, pod);
+    if (!pod->eviction.requested && pod->gang) /* it counts as a member again */
         triggered(core, pod->gang, TRIGGER_MEMBER_BOUND);
-    eviction_over(core, pod);
 }
 
 void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)

@@ -8,6 +8,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/timers.h"
+#include "gang/lifecycle/suspension.h"
 #include "gang/messages/preemption_text.h"
 #include "gang/plan/preemption.h"
 #include "gang/plan/queue_check.h"
@@ -113,15 +114,21 @@ void preemption_unused(struct gang_core *core, struct gang *gang)
 
 /* ---- eviction ---- */
 
-static int64_t evict_gang(struct gang_core *core, struct gang *gang)
+static int64_t evict_gang(struct gang_core *core, struct gang *gang, const struct gang *by)
 {
     int64_t n = 0;
+    bool suspends = gang_suspends(gang);
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->node && pod_counts(pod) && !pod_is_finished(pod)) {
-            eviction_request(core, pod, /* for_room= */ true);
+            if (suspends)
+                eviction_by_suspension(core, pod);
+            else
+                eviction_request(core, pod, /* for_room= */ true);
             n++;
         }
+    if (suspends)
+        suspend_request(core, gang, by);
     plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
     gang_scheduled_once(gang, false);
     gang->preempting.evicted = core->now;
@@ -152,7 +159,7 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
         int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
         core->stats.preempted_gangs[why] += v->pod == NULL;
         core->stats.preempted_pods[why] +=
-            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang));
+            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang, gang));
     }
 }
 
