@@ -20,6 +20,7 @@ int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_resume(int argc, char **argv);
 int cmd_scheduler_config(int argc, char **argv);
 int cmd_ungate(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -69,6 +69,15 @@ static const struct command {
      "  --timeline       also print what happens to the gangs, in chronological order\n"
      "  --check          also check the invariants of the core after each step",
      false},
+    {"resume", cmd_resume, "--all | -n NS | KIND NS/NAME [--dry-run] [--kubeconfig FILE]",
+     "resume workloads that muster has suspended, even if muster is not running\n"
+     "  -A, --all, --all-namespaces  all namespaces\n"
+     "  -n, --namespace NS           this namespace only\n"
+     "  KIND NS/NAME                 this workload only, such as: job ml/train\n"
+     "  --dry-run                    print the workloads, and change nothing\n"
+     "  --kubeconfig FILE            path of a kubeconfig file (default: the service account of\n"
+     "                               the pod in which the command runs)",
+     false},
     {"scheduler-config", cmd_scheduler_config, "[--profile NAME]... [--config FILE]",
      "print a KubeSchedulerConfiguration that registers muster\n"
      "  --profile NAME   add a profile with this schedulerName (default: default-scheduler,\n"

@@ -174,9 +174,11 @@ enum gang_effect_kind {
                       the field */
     GANG_UNGATE,   /* remove muster's own scheduling gate, and no other gate; if `node` is set,
                       first set status.nominatedNodeName */
-    GANG_EVICT,  /* evict a bound pod through the Eviction API: to make room for a gang, or to undo
-                    a failed commit */
-    GANG_STATUS, /* the PodGroup's status changed: convert it to the dialect and write it */
+    GANG_EVICT,   /* evict a bound pod through the Eviction API: to make room for a gang, or to undo
+                     a failed commit */
+    GANG_SUSPEND, /* suspend the workload that owns the PodGroup, or report SUSPEND_REFUSED */
+    GANG_RESUME,  /* resume this workload, if muster has suspended it */
+    GANG_STATUS,  /* the PodGroup's status changed: convert it to the dialect and write it */
     GANG_QUEUE_STATUS,    /* the queue's status changed: convert it to the dialect and write it */
     GANG_EVENT,           /* send a Kubernetes event */
     GANG_PATCH_CONDITION, /* replace the message of condition PodScheduled, which also wakes the
@@ -273,6 +275,11 @@ struct gang_effect {
             int64_t version;  /* PATCH_CONDITION: the pod's version that muster knows; others: 0 */
             bool of_commit; /* BIND: the Binding is part of a commit and carries GANG_COMMIT_MARK */
         } pod;              /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, PATCH_CONDITION */
+        struct {
+            const struct gang_ref *ref;
+            const char *uid;
+            const char *text; /* SUSPEND: why, for users; RESUME: NULL */
+        } workload;           /* SUSPEND, RESUME: the PodGroup that the workload owns */
         struct gang_status status;
         struct gang_queue_status queue;
         struct {

@@ -49,6 +49,7 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
     case GANG_EV_BUDGET_GONE:
+    case GANG_EV_SUSPEND_REFUSED:
         gang_ref_done(&ev->gone);
         break;
     case GANG_EV_BIND:

@@ -41,6 +41,7 @@
     X(CALL_CLOSED, "the peer closed the connection of a held call")                                \
     X(BIND_DONE, "the result of a Binding that the core requested")                                \
     X(POD_READ, "the result of reading a pod, which the core requested")                           \
+    X(SUSPEND_REFUSED, "a workload that the core wanted to suspend runs on")                       \
     X(TICK, "time passed")                                                                         \
     X(STOP, "the program ends, so every held call must be answered")
 
@@ -84,7 +85,7 @@ struct gang_event {
         struct gang_queue_facts *queue;          /* QUEUE_SET; owned */
         struct gang_namespace_facts *namespace;  /* NAMESPACE_SET; owned */
         /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE, BUDGET_GONE (ns,
-         * name), GROUP_GONE, QUEUE_GONE (all); owned */
+         * name), GROUP_GONE, QUEUE_GONE, SUSPEND_REFUSED (all); owned */
         struct gang_ref gone;
         struct {
             enum gang_watch of;

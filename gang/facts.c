@@ -412,7 +412,7 @@ bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_
            a->min_children == b->min_children && str_eq(a->parent, b->parent) &&
            a->has_priority == b->has_priority && a->priority == b->priority &&
            str_eq(a->priority_class, b->priority_class) && str_eq(a->queue, b->queue) &&
-           a->preemptible == b->preemptible && a->match == b->match &&
+           a->preemptible == b->preemptible && a->match == b->match && a->suspends == b->suspends &&
            a->schedule_timeout == b->schedule_timeout &&
            a->preemption_delay == b->preemption_delay && a->created == b->created &&
            lists_equal(a, b);

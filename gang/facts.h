@@ -133,6 +133,8 @@ struct gang_pod_facts {
     bool deleting;      /* metadata.deletionTimestamp is set */
     bool unschedulable; /* kube-scheduler's last attempt failed (condition PodScheduled) */
     bool gated;         /* has muster's own scheduling gate */
+    bool suspended; /* muster suspended its workload, so this pod does not exist. It stands for a
+                       pod that the workload will create, see gang/lifecycle/suspension.h */
 
     char *ns, *uid;
     char *node;      /* spec.nodeName; NULL: not bound */
@@ -251,6 +253,7 @@ struct gang_group_facts {
     char *queue;                       /* the queue that it names, in its API group; NULL: none */
     enum gang_preemptible preemptible; /* by priority: what its members state counts */
     enum gang_match match;
+    bool suspends; /* muster may suspend the workload that owns it, instead of evicting its pods */
     usec_t schedule_timeout; /* of an attempt; 0: the core's default */
     usec_t preemption_delay; /* after its creation or its own eviction, it evicts nobody for this
                                 time */

@@ -151,8 +151,8 @@ struct gang_member_view {
     const struct gang_pod_facts *facts;
     const char *node;  /* the node that it is bound to or being bound to; NULL: none */
     const char *slot;  /* node of its slot; NULL: no slot */
-    const char *state; /* Gated, Unscheduled, RejectedEarly, Assumed, Held, Binding, Assigned,
-                          Finished */
+    const char *state; /* Suspended, Gated, Unscheduled, RejectedEarly, Assumed, Held, Binding,
+                          Assigned, Finished */
 };
 struct gang_node_view {
     const struct gang_node_facts *facts;

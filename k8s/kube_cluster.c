@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/grouper/grouper.h"
+#include "k8s/grouper/suspended_workloads.h"
 #include "k8s/list_watch/claim_topology.h"
 #include "k8s/list_watch/custom_watch.h"
 #include "k8s/list_watch/queue_watches.h"
@@ -52,6 +53,8 @@ struct api {
     struct writer *writer;
     struct grouper *grouper; /* NULL: muster creates no PodGroups */
     struct claim_topology *claims;
+    struct priority_classes *classes;
+    struct suspended_workloads *suspended;
     struct feed {
         struct api *api;
         struct watch *watch;
@@ -79,11 +82,18 @@ static void check_synced(struct api *a)
         all = all && a->feeds[i].synced;
     for (size_t i = 0; i < a->n_kinds; i++)
         all = all && a->kinds[i].synced;
-    if (!all || a->synced)
+    if (all)
+        suspended_workloads_begin(a->suspended);
+    if (!all || a->synced || !suspended_workloads_settled(a->suspended))
         return;
     a->synced = true;
     log_info("All initial lists are complete", NULL);
     post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
+}
+
+static void suspended_settled(void *arg)
+{
+    check_synced(arg);
 }
 
 /* ---- resources that every cluster serves ---- */
@@ -188,6 +198,7 @@ static int set_class(void *feed, json_t *object, struct err *err)
     struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = decode_class(object, err)};
     if (!ev.class)
         return -1;
+    priority_classes_set(kube_cluster_of(feed)->classes, object);
     post(kube_cluster_of(feed), &ev);
     return 0;
 }
@@ -195,6 +206,7 @@ static int set_class(void *feed, json_t *object, struct err *err)
 static void class_gone(void *feed, const char *ns, const char *name)
 {
     (void)ns; /* PriorityClasses have no namespace */
+    priority_classes_gone(kube_cluster_of(feed)->classes, name);
     struct gang_event ev = {.kind = GANG_EV_CLASS_GONE};
     ev.gone = (struct gang_ref){.name = xstrdup(name)};
     post(kube_cluster_of(feed), &ev);
@@ -314,6 +326,7 @@ static int set_group(void *arg, json_t *object, struct err *err)
         return -1;
     podgroups_set(k->api->groups, &ev.group->ref, object);
     grouper_group(k->api->grouper, &ev.group->ref, object);
+    suspended_workloads_group(k->api->suspended, ev.group, object);
     post(k->api, &ev);
     return 0;
 }
@@ -329,6 +342,7 @@ static int unread_group(void *arg, json_t *object, const struct err *why)
     if (!ev.group)
         return -1;
     podgroups_gone(k->api->groups, &ev.group->ref);
+    suspended_workloads_group_gone(k->api->suspended, &ev.group->ref);
     post(k->api, &ev);
     return 1;
 }
@@ -340,6 +354,7 @@ static void group_gone(void *arg, const char *ns, const char *name)
     ev.gone = (struct gang_ref){xstrdup(k->dialect->api_group), xstrdup(ns), xstrdup(name)};
     podgroups_gone(k->api->groups, &ev.gone);
     grouper_group_gone(k->api->grouper, &ev.gone);
+    suspended_workloads_group_gone(k->api->suspended, &ev.gone);
     post(k->api, &ev);
 }
 
@@ -483,11 +498,13 @@ static void kube_cluster_free(struct api *a)
     queue_watches_stop(a->queue_watches);
     gate_policy_check_free(a->policies);
     grouper_free(a->grouper);
+    suspended_workloads_free(a->suspended);
     writer_free(a->writer);
     client_free(a->client);
     podgroups_free(a->groups);
     queue_cache_free(a->queues);
     claim_topology_free(a->claims);
+    priority_classes_free(a->classes);
     api_metrics_free(a->metrics);
     mailbox_free(a->box);
     free(a);
@@ -533,6 +550,7 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     a->groups = podgroups_new();
     a->queues = queue_cache_new();
     a->claims = claim_topology_new(sink);
+    a->classes = priority_classes_new();
     cleanup_free char *agent = xasprintf("muster/%s", options->version);
     a->client = client_new(kc, agent, a->metrics, err);
     a->box = a->client ? mailbox_new(err) : NULL;
@@ -543,6 +561,8 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     a->writer = writer_new(&(struct writer_options){.client = a->client,
                                                     .groups = a->groups,
                                                     .queues = a->queues,
+                                                    .rules = options->rules,
+                                                    .classes = a->classes,
                                                     .metrics = a->metrics,
                                                     .sink = &a->sink,
                                                     .bindings = options->bindings});
@@ -554,6 +574,16 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
                                                            .metrics = a->metrics,
                                                            .show = show_pod,
                                                            .arg = a});
+    a->suspended =
+        suspended_workloads_new(&(struct suspended_workloads_options){.client = a->client,
+                                                                      .metrics = a->metrics,
+                                                                      .groups = a->groups,
+                                                                      .writer = a->writer,
+                                                                      .classes = a->classes,
+                                                                      .rules = options->rules,
+                                                                      .sink = &a->sink,
+                                                                      .settled = suspended_settled,
+                                                                      .arg = a});
     int e = pthread_create(&a->thread, NULL, run, a);
     if (e) {
         kube_cluster_free(a);

@@ -9,6 +9,7 @@
  *   disruption          the disruption controller, and its budgets for evictions
  *   scenario_timetable  the scenario's changes of objects
  *   queue_objects       queues, and namespaces that name one
+ *   suspended_jobs      Jobs that muster suspends
  *   scheduler_cache     kube-scheduler's cache of nodes, and its filters for one node
  *   scheduler_filters   its filters that read other pods and volumes
  *   scheduler_queue     its queue
@@ -25,6 +26,7 @@
 #include "simulator/queue_objects.h"
 #include "simulator/scenario_timetable.h"
 #include "simulator/scheduler_cycle.h"
+#include "simulator/suspended_jobs.h"
 
 enum { MAX_EVENTS = 1000 };
 
@@ -45,6 +47,7 @@ struct builtin {
     struct scenario_timetable timetable;
     struct claim_topology *claims;
     struct queue_objects *queues;
+    struct suspended_jobs *suspended;
     struct sched sched;
     json_t *events; /* the last MAX_EVENTS Kubernetes events */
 };
@@ -130,6 +133,10 @@ static void show_group(struct builtin *b, json_t *json, bool gone)
     struct gang_event ev = {.kind = GANG_EV_GROUP_SET};
     if (gone) {
         post_gone(b, GANG_EV_GROUP_GONE, json);
+        cleanup_free char *api_group = manifest_group(json);
+        suspended_jobs_group_gone(
+            b->suspended, &(struct gang_ref){api_group, (char *)(uintptr_t)manifest_ns(json),
+                                             (char *)(uintptr_t)manifest_name(json)});
         return;
     }
     cleanup_free char *group = manifest_group(json);
@@ -160,10 +167,16 @@ static void show_volume(struct builtin *b, json_t *json, bool gone)
     sched_claims_changed(&b->sched);
 }
 
+static void show_job(struct builtin *b, json_t *json, bool gone)
+{
+    suspended_jobs_show(b->suspended, json, gone);
+}
+
 static void show_class(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     struct gang_event ev = {.kind = GANG_EV_CLASS_SET};
+    suspended_jobs_show_class(b->suspended, json, gone);
     if (gone) {
         post_gone(b, GANG_EV_CLASS_GONE, json);
         return;
@@ -208,11 +221,17 @@ static void show_namespace(struct builtin *b, json_t *json, bool gone)
 static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
 {
     static void (*const shows[KIND_MAX])(struct builtin *, json_t *, bool) = {
-        [KIND_NODE] = show_node,           [KIND_POD] = show_pod,
-        [KIND_POD_GROUP] = show_group,     [KIND_PRIORITY_CLASS] = show_class,
-        [KIND_CLAIM] = show_claim,         [KIND_VOLUME] = show_volume,
-        [KIND_QUEUE] = show_queue,         [KIND_ELASTIC_QUOTA] = show_queue,
-        [KIND_NAMESPACE] = show_namespace, [KIND_BUDGET] = show_budget,
+        [KIND_NODE] = show_node,
+        [KIND_POD] = show_pod,
+        [KIND_POD_GROUP] = show_group,
+        [KIND_PRIORITY_CLASS] = show_class,
+        [KIND_CLAIM] = show_claim,
+        [KIND_VOLUME] = show_volume,
+        [KIND_QUEUE] = show_queue,
+        [KIND_ELASTIC_QUOTA] = show_queue,
+        [KIND_NAMESPACE] = show_namespace,
+        [KIND_BUDGET] = show_budget,
+        [KIND_JOB] = show_job,
     };
     if (shows[kind])
         shows[kind](b, json, gone);
@@ -462,6 +481,12 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_QUEUE_STATUS:
         write_queue_status(b, &e->queue);
         break;
+    case GANG_SUSPEND:
+        suspended_jobs_suspend(b->suspended, e);
+        break;
+    case GANG_RESUME:
+        suspended_jobs_resume(b->suspended, e);
+        break;
     case GANG_EFFECT_MAX:
         break;
     }
@@ -547,6 +572,7 @@ static void builtin_close(struct cluster *c, usec_t deadline)
     sched_done(&b->sched);
     claim_topology_free(b->claims);
     queue_objects_free(b->queues);
+    suspended_jobs_free(b->suspended);
     store_done(&b->store);
     json_decref(b->events);
     scenario_free(b->scenario);
@@ -573,6 +599,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->timetable = (struct scenario_timetable){&b->store, scenario};
     b->claims = claim_topology_new(sink);
     b->queues = queue_objects_new(&b->store, &b->sink);
+    b->suspended = suspended_jobs_new(&b->store, &b->sink);
     b->events = json_array();
     sched_init(&b->sched, &b->store, b->claims, sink);
     return &b->base;

@@ -455,6 +455,9 @@ static int volcano_group(struct workload_case *c, struct workload_group *g, stru
     g->name = xasprintf("podgroup-%s", g->owner.uid);
     g->labels = json_object();
     g->annotations = copy_marks(case_owner(c), "annotations", "volcano.sh/");
+    const char *preemption = read_annotation(case_owner(c), WORKLOAD_PREEMPTION);
+    if (preemption)
+        json_object_set_new(g->annotations, WORKLOAD_PREEMPTION, json_string(preemption));
     g->queue = volcano_queue(c);
     g->priority_class = priority && *priority ? xstrdup(priority) : NULL;
     return volcano_size(c, g, err);
@@ -490,6 +493,20 @@ static int take_name(const struct workload_case *c, struct workload_group *g, st
     return about(c->chain, 0, err);
 }
 
+/* ---- how to preempt ---- */
+
+static int check_preemption(const struct workload_case *c, const struct workload_group *g,
+                            struct err *err)
+{
+    char q[FIELD_QUOTED];
+    const char *how = json_string_value(json_object_get(g->annotations, WORKLOAD_PREEMPTION));
+    if (!how || !*how || strcmp(how, "suspend") == 0 || strcmp(how, "evict") == 0)
+        return 0;
+    err_set(err, ERR_INVALID, "annotation " WORKLOAD_PREEMPTION " is %s, must be suspend or evict",
+            field_quote(how, q));
+    return about(c->chain, c->at, err);
+}
+
 /* ---- the PodGroup ---- */
 
 /* If a label links the pods, the PodGroup's name must be a valid label value. */
@@ -506,7 +523,7 @@ static int fill(struct workload_case *c, struct workload_group *g, struct err *e
     int r = volcano ? volcano_group(c, g, err) : kai_group(c, g, err);
     if (r != 0)
         return r;
-    if (own_minimum(c, g, err) < 0 || take_name(c, g, err) < 0)
+    if (own_minimum(c, g, err) < 0 || take_name(c, g, err) < 0 || check_preemption(c, g, err) < 0)
         return -1;
     char *raw = g->name;
     g->name = name_object(raw, longest_name(g->api_group));

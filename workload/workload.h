@@ -136,6 +136,34 @@ json_t *workload_job_pod(const json_t *job, int64_t index);
  * suspend). muster then follows the workload. */
 bool workload_scales(const struct workload_rules *rules, const char *api_version, const char *kind);
 
+/* ---- workloads that muster may suspend (workload_suspend.c) ---- */
+
+/* Annotation of a workload and of its PodGroup: "suspend" or "evict". */
+#define WORKLOAD_PREEMPTION "muster.dev/preemption"
+/* Label of a workload that muster has suspended: "true". */
+#define WORKLOAD_SUSPENDED "muster.dev/suspended"
+/* Annotation of such a workload: why and when. */
+#define WORKLOAD_SUSPENDED_REASON "muster.dev/suspended-reason"
+
+/* A kind with a field that suspends its objects. The strings are constants. */
+struct workload_suspendable {
+    const char *api_group;       /* "batch" */
+    const char *const *versions; /* preferred first, NULL at the end */
+    const char *kind, *plural;
+    const char *suspend; /* path of the field */
+};
+
+/* Number i of these kinds. False: there are no more. */
+bool workload_suspendable_at(size_t i, struct workload_suspendable *ret);
+/* False: it has no such field, or muster does not know it. */
+bool workload_suspendable(const char *api_version, const char *kind,
+                          struct workload_suspendable *ret);
+/* A merge patch that sets the field, or a part of one. The caller owns it. */
+json_t *workload_suspend_patch(const struct workload_suspendable *of, bool suspend);
+/* A copy as if it were resumed, for workload_pods(). A Job creates no pods for completions that it
+ * already has. The caller owns it. */
+json_t *workload_resumed(const struct workload_suspendable *of, const json_t *object);
+
 /* The resource name of a kind in URLs ("rayclusters"). NULL: the kind is not in the table. */
 const char *workload_plural(const char *api_version, const char *kind);
 

@@ -2,6 +2,7 @@
 #include "gang/cluster/anti_affinity_and_spread.h"
 
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/reach.h"
 #include "gang/inter_pod_rules.h"
 
 struct node_pod_counts {

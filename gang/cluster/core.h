@@ -79,6 +79,7 @@ struct gang_core {
     struct map names;    /* ns/name -> pod */
     size_t n_unseen;     /* pods that filter calls have shown, and the watch not yet */
     size_t n_invalid;    /* pods with facts->invalid */
+    size_t n_suspended;  /* pods with facts->suspended */
     char **gone;         /* ring buffer of the UIDs of deleted pods */
     size_t gone_at;      /* index of the next entry in `gone` */
     struct map gone_set; /* the same UIDs */

@@ -60,6 +60,18 @@ const char *fx_str(struct gang_core *core, const char *s)
     return memcpy(fx_alloc(core, n), s, n);
 }
 
+const struct gang_ref *fx_ref(struct gang_core *core, const struct gang_ref *ref)
+{
+    struct gang_ref *copy = fx_alloc(core, sizeof *copy);
+    char *strings[3] = {ref->api_group, ref->ns, ref->name};
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(strings[i]) + 1;
+        strings[i] = memcpy(fx_alloc(core, n), strings[i], n);
+    }
+    *copy = (struct gang_ref){strings[0], strings[1], strings[2]};
+    return copy;
+}
+
 struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind)
 {
     struct effects *fx = &core->fx;

@@ -16,6 +16,7 @@ void effects_done(struct effects *fx);
 /* Memory that lives as long as the step's effects; a copy of the string in it. */
 void *fx_alloc(struct gang_core *core, size_t size);
 const char *fx_str(struct gang_core *core, const char *s);
+const struct gang_ref *fx_ref(struct gang_core *core, const struct gang_ref *ref);
 struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind);
 /* Adds an effect on a pod; node NULL: it names no node. */
 struct gang_effect *fx_pod(struct gang_core *core, enum gang_effect_kind kind,

@@ -12,6 +12,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/cluster/resources.h"
 #include "gang/node_predicates.h"
 

@@ -41,7 +41,8 @@ enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts)
 
 bool pod_counts(const struct pod *pod)
 {
-    return !pod->facts->deleting && !pod->eviction.requested && pod->facts->phase != PHASE_FAILED;
+    return !pod->facts->deleting && !pod->eviction.requested && !pod->replaced_by &&
+           pod->facts->phase != PHASE_FAILED;
 }
 
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod)
@@ -63,6 +64,13 @@ bool gate_is_closed(const struct pod *pod)
     return pod->facts->gated && pod_counts(pod) && !pod->node && !pod_is_finished(pod);
 }
 
+/* If the gang has several PodGroups, a workload may own only some of them. */
+bool gang_suspends(const struct gang *gang)
+{
+    const struct gang_group_facts *facts = gang->head->facts;
+    return facts && facts->suspends && gang->groups.next == gang->groups.prev;
+}
+
 const struct gang_pod_facts *signature_sample(const struct signature *signature)
 {
     list_for_each (pod, &signature->pods, struct pod, in_signature)
@@ -79,11 +87,4 @@ int64_t signature_need(const struct signature *signature, uint32_t resource)
         if (signature->needs[i].resource == resource)
             return signature->needs[i].amount;
     return 0;
-}
-
-bool slot_yields(const struct slot *slot, const struct reach *reach)
-{
-    if (reach->displace == DISPLACE_NONE || (slot->pod && slot->pod->held))
-        return false;
-    return reach->displace == DISPLACE_ALL || slot->gang->priority < reach->priority;
 }

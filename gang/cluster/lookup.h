@@ -50,9 +50,8 @@ enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
 int64_t signature_need(const struct signature *signature, uint32_t resource);
 /* The facts of some pod of the signature; NULL: no pod is left. */
 const struct gang_pod_facts *signature_sample(const struct signature *signature);
-/* Whether `reach` displaces the slot: its member is not at bind, and the priority of its gang is
- * low enough. */
-bool slot_yields(const struct slot *slot, const struct reach *reach);
+/* Whether muster suspends the gang's workload instead of evicting its pods. */
+bool gang_suspends(const struct gang *gang);
 /* Whether the gang's members are scheduled one by one, without a plan. */
 static inline bool passes_singly(const struct gang *gang)
 {

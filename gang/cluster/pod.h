@@ -28,7 +28,7 @@ struct slot {
     bool unoffered;  /* a complete list for a pod of its signature lacked the node */
 
     /* cluster/preempted_room.c */
-    bool counts; /* of preempted room: the queue counts it */
+    bool awaits; /* of preempted room: the queue's limits have no room for it yet */
 
     /* cluster/queue_usage.c */
     struct queue *counted_in; /* queue that counts it; NULL: none */
@@ -107,8 +107,13 @@ struct pod {
     struct pod_eviction {
         bool requested; /* muster has requested its eviction */
         bool for_room;  /* for the room of another gang, and not to undo a failed commit */
+        bool suspends;  /* so far, muster has only requested to suspend its workload */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
+
+    /* lifecycle/suspension.c */
+    struct pod *replaced_by; /* of a suspended pod: the new member in its place; NULL: none */
+    struct pod *replaces;    /* the suspended pod whose place it has taken; NULL: none */
 
     /* cluster/disruption_budgets.c */
     struct pod_budget {

@@ -8,27 +8,54 @@
 
 /* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
+/* How long the controller of a suspended workload may take to delete the pods. */
+#define SUSPEND_LIMIT (30 * USEC_PER_SEC)
 /* How long a pod that was not evicted in this time is not tried again. */
 #define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
 
-void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+static void begin(struct gang_core *core, struct pod *pod, bool for_room, usec_t limit)
 {
-    fx_pod(core, GANG_EVICT, pod, NULL);
     pod->eviction.requested = true;
     pod->eviction.for_room = for_room;
     core->n_evicted += for_room;
     pod_recount(pod);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + limit);
+}
+
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+{
+    fx_pod(core, GANG_EVICT, pod, NULL);
+    begin(core, pod, for_room, EVICT_LIMIT);
+}
+
+void eviction_by_suspension(struct gang_core *core, struct pod *pod)
+{
+    pod->eviction.suspends = true;
+    begin(core, pod, /* for_room= */ true, SUSPEND_LIMIT);
+}
+
+void eviction_not_suspended(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->eviction.suspends)
+        return;
+    pod->eviction.suspends = false;
+    if (pod->node && !pod->facts->deleting)
+        fx_pod(core, GANG_EVICT, pod, NULL);
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
 }
 
 void eviction_leaves(struct gang_core *core, struct pod *pod)
 {
     core->n_evicted -= pod->eviction.for_room;
-    pod->eviction.for_room = false;
+    pod->eviction.for_room = pod->eviction.suspends = false;
 }
 
-void eviction_over(struct gang_core *core, struct pod *pod)
+void eviction_timed_out(struct gang_core *core, struct pod *pod)
 {
+    if (pod->eviction.suspends) {
+        eviction_not_suspended(core, pod);
+        return;
+    }
     eviction_leaves(core, pod);
     pod->eviction.requested = false;
     pod->eviction.in_vain = core->now;

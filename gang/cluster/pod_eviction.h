@@ -17,10 +17,15 @@
 
 /* Requests the eviction. for_room: to make room for another gang. */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
+/* Its workload is being suspended to make room for another gang, so the pod counts as evicted. If
+ * it is not Terminating in time, it is evicted. */
+void eviction_by_suspension(struct gang_core *core, struct pod *pod);
+/* The workload runs on, so the pod is evicted now. */
+void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */
 void eviction_leaves(struct gang_core *core, struct pod *pod);
-/* The pod was not evicted in time, so it counts as before. */
-void eviction_over(struct gang_core *core, struct pod *pod);
+/* The pod was not evicted in time. It counts as before, or is evicted if it was to be suspended. */
+void eviction_timed_out(struct gang_core *core, struct pod *pod);
 /* Whether muster has tried in vain to evict the pod a short while ago. */
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod);
 /* The API server's clock, as far as timestamps of pods show it. */

@@ -93,6 +93,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     nominated_to(pod, facts->nominated);
     gate_seen(core, pod, /* was= */ false, facts->gated);
     core->n_invalid += facts->invalid != NULL;
+    core->n_suspended += facts->suspended;
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
@@ -107,6 +108,7 @@ struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
 {
     struct gang_pod_facts *old = pod->facts;
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
+    core->n_suspended += (size_t)facts->suspended - old->suspended;
     pod->facts = facts;
     pod_recount(pod);
     return old;
@@ -137,6 +139,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
     gate_seen(core, pod, pod->facts->gated, /* is= */ false);
     set_unseen(core, pod, false);
     core->n_invalid -= pod->facts->invalid != NULL;
+    core->n_suspended -= pod->facts->suspended;
     rule_labels_remove(core, pod->facts);
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);

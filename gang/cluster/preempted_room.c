@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/preempted_room.h"
 
-#include "base/hash.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/cluster/signatures.h"
-
-uint64_t namespace_digest(const char *ns)
-{
-    uint64_t digest = hash_text(HASH_START, ns);
-    return digest ? digest : 1;
-}
 
 static void changed(struct gang_core *core, struct node *node)
 {
@@ -27,18 +21,21 @@ void preempted_room_add(struct gang_core *core, struct gang *gang, struct signat
     slot->node = node;
     slot->signature = signature_ref(signature);
     slot->made = core->now;
+    slot->awaits = true;
     if (!gang->room_since)
         gang->room_since = clock_next(core);
     list_push(&gang->preempted_room, &slot->in_gang);
     list_push(&node->preempted_room, &slot->in_node);
     node->n_preempted_room++;
     core->n_preempted_room++;
+    queue_count_slot(core, slot);
     changed(core, node);
 }
 
 void preempted_slot_count(struct gang_core *core, struct slot *slot)
 {
-    slot->counts = true;
+    queue_uncount_slot(core, slot);
+    slot->awaits = false;
     queue_count_slot(core, slot);
 }
 
@@ -82,35 +79,11 @@ void preempted_room_reclassify(struct gang_core *core, struct gang *gang)
         changed(core, slot->node);
 }
 
-/* Pods of at most this priority must leave the gang's room free. It could evict them: inside a
- * namespace, the priority of its PodGroup counts. */
-static int32_t priority_for(const struct gang *gang, const struct reach *reach)
-{
-    bool inside = reach->ns && reach->ns == namespace_digest(gang->head->ref.ns);
-    int32_t most = gang->priority > gang->pod_priority ? gang->priority : gang->pod_priority;
-    return inside && gang->own_priority > most ? gang->own_priority : most;
-}
-
-/* Of two gangs of the same priority that both have preempted room, the later one respects the room
- * of the other. So they do not wait for each other. */
-static bool is_kept(const struct slot *slot, const struct reach *reach)
-{
-    const struct gang *gang = slot->gang, *own = reach->own_gang;
-    bool other = reach->queue && reach->queue->facts && gang->queue != reach->queue;
-    if (!reach->respects_preempted || gang == own)
-        return false;
-    int32_t priority = priority_for(gang, reach);
-    if (!other && priority < reach->priority)
-        return false;
-    bool higher = !other && priority > reach->priority;
-    return !own || higher || gang->room_since < own->room_since;
-}
-
 int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach)
 {
     int64_t sum = 0;
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
-        if (is_kept(slot, reach) &&
+        if (room_is_kept(slot, reach) &&
             __builtin_add_overflow(sum, signature_need(slot->signature, resource), &sum))
             return INT64_MAX / 2;
     return sum;
@@ -121,7 +94,7 @@ bool preempted_ports_conflict(const struct node *node, const struct signature *s
 {
     const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
     list_for_each (slot, &node->preempted_room, struct slot, in_node) {
-        bool may = want && slot->signature->ports && is_kept(slot, reach);
+        bool may = want && slot->signature->ports && room_is_kept(slot, reach);
         const struct gang_pod_facts *have = may ? signature_sample(slot->signature) : NULL;
         if (have && gang_pods_conflict(want, have))
             return true;
@@ -132,8 +105,11 @@ bool preempted_ports_conflict(const struct node *node, const struct signature *s
 const struct gang *preempted_room_owner(const struct node *node, const struct reach *reach)
 {
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
-        if (is_kept(slot, reach))
+        if (room_is_kept(slot, reach))
             return slot->gang;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (slot->gang->preempting.takes && room_is_kept(slot, reach))
+            return slot->gang; /* it has a plan there now */
     return NULL;
 }
 

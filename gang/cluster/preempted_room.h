@@ -5,8 +5,9 @@
  * When muster evicts pods to make room for a gang, the gang is not planned until they are gone.
  * Until then, muster keeps the room of its future plan: a slot for each member, which has no pod
  * and is not in the plan of the gang. Plans, filter and bind leave this room free for the gang.
- * Only gangs and pods of a higher priority in the same queue, or in no queue, may use it (struct
- * reach). The gang's queue counts it.
+ * Only these may use it: gangs and pods of a higher priority in the same queue, and ordinary pods
+ * of a higher priority in no queue. Members beyond the minimum of their gang may not, because
+ * nothing is evicted for them (struct reach). The gang's queue counts it.
  *
  * The evicted pods stay charged while they exist. So preempted room is a separate sum, and used +
  * reserved + preempted room may exceed allocatable.
@@ -19,7 +20,7 @@
 /* Keeps room for one member of the signature on the node. */
 void preempted_room_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                         struct node *node);
-/* The queue of the gang counts the slot of preempted room from now on. */
+/* The limits of the gang's queue have room for the slot now, so the queue uses it from now on. */
 void preempted_slot_count(struct gang_core *core, struct slot *slot);
 /* Keeps no more room for the gang. */
 void preempted_room_end(struct gang_core *core, struct gang *gang);
@@ -28,8 +29,6 @@ void preempted_room_end(struct gang_core *core, struct gang *gang);
 void preempted_room_lift(struct gang_core *core, struct gang *gang);
 /* Keeps no more room on the node. */
 void preempted_room_leave(struct gang_core *core, struct node *node);
-/* For struct reach. */
-uint64_t namespace_digest(const char *ns);
 /* The gang's priority has changed, which decides who may use the room. */
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
 static inline bool has_preempted_room(const struct gang *gang)

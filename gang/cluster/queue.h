@@ -76,6 +76,7 @@ struct queue {
     /* cluster/queue_usage.c */
     struct amounts used, firm; /* charged and reserved in it and all queues below it; by gangs
                                   that are not preemptible */
+    struct amounts awaited;    /* the same for preempted room that does not fit into limits yet */
     uint64_t freed;            /* core->marks.clock when `used` last shrank, or a limit grew */
     uint64_t changed;          /* core->queue_changes when something that orders it last changed */
     struct amounts kept, kept_high; /* unused parts of what its children have reserved: the sums of

@@ -206,8 +206,21 @@ static size_t list_counted(struct gang_core *core, const struct signature *signa
     return n;
 }
 
+/* Where the queue counts something: in `used`, or also in `firm`, or only in `awaited`. */
+enum sum { USED, FIRM, AWAITED };
+
+static enum sum sum_of(bool firm)
+{
+    return firm ? FIRM : USED;
+}
+
+static enum sum sum_of_slot(const struct slot *slot)
+{
+    return slot->awaits ? AWAITED : sum_of(slot->counted_firm);
+}
+
 /* n more pods, or -n fewer ones, in the queue and all above it. */
-static void count(struct gang_core *core, struct queue *queue, bool firm,
+static void count(struct gang_core *core, struct queue *queue, enum sum sum,
                   const struct signature *signature, const struct node *node, int n_pods)
 {
     size_t n = list_counted(core, signature, node, n_pods);
@@ -217,7 +230,10 @@ static void count(struct gang_core *core, struct queue *queue, bool firm,
     for (; queue; queue = queue->parent) {
         for (size_t i = 0; i < n; i++) {
             const struct need *by = &core->counting[i];
-            add(core, queue, by->resource, by->amount, firm ? by->amount : 0);
+            if (sum == AWAITED)
+                amounts_change(core, &queue->awaited, by->resource, by->amount);
+            else
+                add(core, queue, by->resource, by->amount, sum == FIRM ? by->amount : 0);
         }
         note_change(core, queue, n_pods < 0);
     }
@@ -227,7 +243,7 @@ void queue_uncount_pod(struct gang_core *core, struct pod *pod)
 {
     struct queue *queue = STEAL(pod->counted_in);
     if (queue)
-        count(core, queue, pod->counted_firm, pod->signature, pod->node, -1);
+        count(core, queue, sum_of(pod->counted_firm), pod->signature, pod->node, -1);
 }
 
 /* What moves from one queue to another leaves room for those that wait for the first one. */
@@ -248,14 +264,14 @@ void queue_count_pod(struct gang_core *core, struct pod *pod)
     pod->counted_in = queue;
     pod->counted_firm = firm;
     if (queue)
-        count(core, queue, firm, pod->signature, pod->node, 1);
+        count(core, queue, sum_of(firm), pod->signature, pod->node, 1);
 }
 
 void queue_uncount_slot(struct gang_core *core, struct slot *slot)
 {
     struct queue *queue = STEAL(slot->counted_in);
     if (queue)
-        count(core, queue, slot->counted_firm, slot->signature, slot->node, -1);
+        count(core, queue, sum_of_slot(slot), slot->signature, slot->node, -1);
 }
 
 void queue_count_slot(struct gang_core *core, struct slot *slot)
@@ -268,7 +284,7 @@ void queue_count_slot(struct gang_core *core, struct slot *slot)
     slot->counted_in = queue;
     slot->counted_firm = slot->gang->firm;
     if (queue)
-        count(core, queue, slot->counted_firm, slot->signature, slot->node, 1);
+        count(core, queue, sum_of_slot(slot), slot->signature, slot->node, 1);
 }
 
 /* ---- many at once ---- */
@@ -288,7 +304,7 @@ void queue_batch_end(struct gang_core *core, struct queue_batch *batch)
 {
     const struct slot *like = batch->like;
     if (batch->n)
-        count(core, like->counted_in, like->counted_firm, like->signature, like->node, batch->n);
+        count(core, like->counted_in, sum_of_slot(like), like->signature, like->node, batch->n);
     batch->n = 0;
 }
 
@@ -311,8 +327,7 @@ void queue_count_gang(struct gang_core *core, struct gang *gang)
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         queue_count_slot(core, slot);
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
-        if (slot->counts)
-            queue_count_slot(core, slot);
+        queue_count_slot(core, slot);
 }
 
 void queue_uncount_node(struct gang_core *core, struct node *node)
@@ -336,8 +351,7 @@ void queue_count_node(struct gang_core *core, struct node *node)
     list_for_each (slot, &node->slots, struct slot, in_node)
         queue_count_slot(core, slot);
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
-        if (slot->counts)
-            queue_count_slot(core, slot);
+        queue_count_slot(core, slot);
 }
 
 void queue_uncount_all(struct gang_core *core)
@@ -373,6 +387,9 @@ void queue_count_branch(struct gang_core *core, struct queue *queue, int sign)
             uint32_t r = queue->used.items[i].resource;
             add(core, up, r, sign * queue->used.items[i].amount, sign * amount_of(&queue->firm, r));
         }
+        for (size_t i = 0; i < queue->awaited.n; i++)
+            amounts_change(core, &up->awaited, queue->awaited.items[i].resource,
+                           sign * queue->awaited.items[i].amount);
         for (int k = 0; k < QUEUE_GANGS; k++)
             up->gangs_below[k] += sign * queue->gangs_below[k];
         note_change(core, up, sign < 0);
@@ -383,6 +400,7 @@ void queue_usage_done(struct gang_core *core, struct queue *queue)
 {
     amounts_done(core, &queue->used);
     amounts_done(core, &queue->firm);
+    amounts_done(core, &queue->awaited);
     amounts_done(core, &queue->kept);
     amounts_done(core, &queue->kept_high);
 }

@@ -11,7 +11,7 @@
 struct recount {
     const struct queue *queue;
     size_t n;
-    uint64_t used, firm; /* all resources together, see weighted() */
+    uint64_t used, firm, awaited; /* all resources together, see weighted() */
 };
 
 /* Amounts of different resources do not cancel each other. */
@@ -41,7 +41,7 @@ static struct recount recount_one(const struct gang_core *core, const struct que
         used += weighted(need->resource, amount);
         used += alias != RES_UNKNOWN ? weighted(alias, amount) : 0;
     }
-    return (struct recount){queue, 1, used, firm ? used : 0};
+    return (struct recount){queue, 1, used, firm ? used : 0, 0};
 }
 
 static int by_address(const void *a, const void *b)
@@ -54,9 +54,11 @@ static void recount_slots(const struct gang_core *core, const struct node *node,
                           const struct list *slots, struct recount *all, size_t *n)
 {
     list_for_each (slot, slots, struct slot, in_node)
-        if (slot->counted_in)
-            all[(*n)++] =
+        if (slot->counted_in) {
+            struct recount is =
                 recount_one(core, slot->counted_in, slot->counted_firm, slot->signature, node);
+            all[(*n)++] = slot->awaits ? (struct recount){is.queue, 1, 0, 0, is.used} : is;
+        }
 }
 
 /* One item for each queue in which something counts, sorted by address. */
@@ -81,6 +83,7 @@ static struct recount *recount_all(const struct gang_core *core, size_t *ret_n)
             all[last].n += all[i].n;
             all[last].used += all[i].used;
             all[last].firm += all[i].firm;
+            all[last].awaited += all[i].awaited;
         } else {
             all[++last] = all[i];
         }
@@ -96,12 +99,14 @@ static int check_sums(const struct recount *all, size_t n, const struct queue *q
     const struct recount key = {.queue = queue};
     const struct recount *own = n ? bsearch(&key, all, n, sizeof *all, by_address) : NULL;
     uint64_t used = own ? own->used : 0, firm = own ? own->firm : 0;
+    uint64_t awaited = own ? own->awaited : 0;
     list_for_each (child, &queue->children, struct queue, in_parent) {
         used += weighted_sum(&child->used);
         firm += weighted_sum(&child->firm);
+        awaited += weighted_sum(&child->awaited);
     }
     if (queue->n_counted != (own ? own->n : 0) || used != weighted_sum(&queue->used) ||
-        firm != weighted_sum(&queue->firm))
+        firm != weighted_sum(&queue->firm) || awaited != weighted_sum(&queue->awaited))
         return err_set(err, ERR_INTERNAL,
                        "queue %s: its use differs from that of its %zu pods and slots and of the "
                        "queues below it",

@@ -42,12 +42,13 @@ struct rule_results {
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
 /* What a plan or a pod may use of a node: the free room, with these restrictions and additions. */
 struct reach {
-    bool respects_earmark;       /* not earmarked room */
-    bool respects_nominated;     /* not nominated room of pods of `priority` or more */
-    bool respects_preempted;     /* not preempted room of gangs of `priority` or more */
+    bool respects_earmark;   /* not earmarked room */
+    bool respects_nominated; /* not nominated room of pods of `priority` or more */
+    bool respects_preempted; /* not preempted room of gangs of `priority` or more */
+    bool extra; /* of members beyond the minimum: no room for which others were evicted */
     const struct gang *own_gang; /* its preempted room may be used; NULL: it has none */
     const struct queue *queue;   /* preempted room of other queues is respected whatever priority
-                                    their gangs have; NULL: no queue */
+                                    their gangs have; NULL: an ordinary pod in no queue */
     enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs
                                with a lower priority than `priority`, or all */
     int32_t priority;

@@ -13,6 +13,7 @@
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/commit.h"
+#include "gang/lifecycle/gang_preemption.h"
 #include "gang/lifecycle/pod_update.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
@@ -65,6 +66,7 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (str_eq(pod->binding.refused_on, node->name))
         infeasible_node_add(core, gang, pod->signature, node);
     binding_refused(pod, node);
+    preemption_unused(core, gang);
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
@@ -167,12 +169,11 @@ static bool may_send_again(const struct gang_core *core, const struct pod *pod)
            !charge_in_excess(pod);
 }
 
-/* The pod was not evicted in time, so its gang has it again. */
 static void evicted_in_vain(struct gang_core *core, struct pod *pod)
 {
-    if (pod->gang)
+    eviction_timed_out(core, pod);
+    if (!pod->eviction.requested && pod->gang) /* it counts as a member again */
         triggered(core, pod->gang, TRIGGER_MEMBER_BOUND);
-    eviction_over(core, pod);
 }
 
 void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)

@@ -9,6 +9,7 @@
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/backoff.h"
+#include "gang/lifecycle/gang_preemption.h"
 
 /* How long kube-scheduler may take to call filter for a planned member, in holds. */
 #define UNASKED_HOLDS 3
@@ -82,6 +83,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     nominate(core, pod, NULL);
     pod_timer_set(core, pod, TIMER_REJECTED_EARLY, core->now + gang_pause(core, gang));
     gang_failed(core, gang);
+    preemption_unused(core, gang);
     gang_plan_again(gang);
     gang_touch(core, gang);
 }

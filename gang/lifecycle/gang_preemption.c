@@ -8,6 +8,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/timers.h"
+#include "gang/lifecycle/suspension.h"
 #include "gang/messages/preemption_text.h"
 #include "gang/plan/preemption.h"
 #include "gang/plan/queue_check.h"
@@ -20,6 +21,9 @@
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
+/* The same after evictions whose room the gang did not use. */
+#define UNUSED_FIRST (600 * USEC_PER_SEC)
+#define UNUSED_MAX   (86400 * USEC_PER_SEC)
 /* Searches for all gangs together take at most a tenth of the time: a unit of work takes 0.1 us. */
 #define PAUSE_PER_WORK 1
 /* How many gangs of a step are asked whether their queue may take room back. */
@@ -90,6 +94,8 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
 
 void preemption_placed(struct gang_core *core, struct gang *gang)
 {
+    gang->preempting.takes = false;
+    gang->preempting.unused = 0;
     if (!gang->preempting.began)
         return;
     core->stats.preemptions_done++;
@@ -97,17 +103,32 @@ void preemption_placed(struct gang_core *core, struct gang *gang)
     gang->preempting.won = core->outside + 1;
 }
 
+void preemption_unused(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->preempting.takes)
+        return;
+    gang->preempting.takes = false;
+    gang->preempting.next =
+        core->now + usec_backoff(UNUSED_FIRST, UNUSED_MAX, gang->preempting.unused++);
+}
+
 /* ---- eviction ---- */
 
-static int64_t evict_gang(struct gang_core *core, struct gang *gang)
+static int64_t evict_gang(struct gang_core *core, struct gang *gang, const struct gang *by)
 {
     int64_t n = 0;
+    bool suspends = gang_suspends(gang);
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->node && pod_counts(pod) && !pod_is_finished(pod)) {
-            eviction_request(core, pod, /* for_room= */ true);
+            if (suspends)
+                eviction_by_suspension(core, pod);
+            else
+                eviction_request(core, pod, /* for_room= */ true);
             n++;
         }
+    if (suspends)
+        suspend_request(core, gang, by);
     plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
     gang_scheduled_once(gang, false);
     gang->preempting.evicted = core->now;
@@ -130,6 +151,7 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
     emit_preemption(core, gang, p);
     if (!gang->preempting.began)
         gang->preempting.began = core->now;
+    gang->preempting.takes = true;
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
     for (size_t i = 0; i < p->n; i++) {
@@ -137,7 +159,7 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
         int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
         core->stats.preempted_gangs[why] += v->pod == NULL;
         core->stats.preempted_pods[why] +=
-            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang));
+            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang, gang));
     }
 }
 

@@ -34,5 +34,9 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
 void preemption_forget(struct gang_core *core, struct gang *gang);
 /* The gang is Scheduled. Counts how long it has waited since muster evicted pods for it. */
 void preemption_placed(struct gang_core *core, struct gang *gang);
+/* The gang had a plan and was not placed, and this was not for lack of room. If pods were evicted
+ * for it, it evicts no others for a while. Otherwise a gang whose Bindings are always refused would
+ * evict others again and again. */
+void preemption_unused(struct gang_core *core, struct gang *gang);
 
 #endif

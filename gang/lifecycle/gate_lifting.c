@@ -8,6 +8,7 @@
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/timers.h"
+#include "gang/lifecycle/suspension.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/queue_check.h"
 #include "gang/podgroup/gang_order.h"
@@ -27,16 +28,22 @@
 bool gate_opens(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang *gang = pod->gang;
-    if (!core->config.gates || !pod_is_ours(core, pod))
+    bool suspended = pod->facts->suspended;
+    if ((!core->config.gates && !suspended) || !pod_is_ours(core, pod))
         return true;
     if (!gang)
         return !pod->facts->awaits_group;
-    return passes_singly(gang) || gang->shown || (pod->slot && !gang->expecting);
+    return passes_singly(gang) || (gang->shown && !suspended) || (pod->slot && !gang->expecting);
 }
 
 /* A repeated request includes the nomination again, because the first one may have been lost. */
 static void lift(struct gang_core *core, struct pod *pod)
 {
+    if (pod->facts->suspended) {
+        resume_request(core, pod->gang);
+        gate_asked(core, pod);
+        return;
+    }
     bool steered = pod->slot && core->config.steering != GANG_STEER_NEVER;
     const struct node *node = steered ? pod->slot->node : NULL;
     bool again = pod->lifts > 0, there = node && str_eq(pod->nominated, node->name);

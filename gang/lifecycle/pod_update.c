@@ -23,6 +23,7 @@
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/lifecycle/steering.h"
+#include "gang/lifecycle/suspension.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/podgroup/podgroups.h"
 
@@ -50,6 +51,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
 {
     if (pod->call)
         reply_bind(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    suspended_replace_undo(core, pod);
     lose_slot(core, pod);
     uncharge(core, pod);
     leave_gang(core, pod);
@@ -216,6 +218,7 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
         if (pod->queue.rejected && !was_single && is_ungrouped_pending(pod))
             block_pod(core, pod); /* it was refused while it was linked to a gang */
     }
+    suspended_replace(core, pod);
     if (pod->gang)
         gang_touch(core, pod->gang);
     gate_touch(core, pod);
@@ -239,5 +242,6 @@ struct pod *pod_learn(struct gang_core *core, struct gang_pod_facts *facts)
     set_unseen(core, pod, true);
     pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
     settle_charge(core, pod);
+    suspended_replace(core, pod);
     return pod;
 }

@@ -558,6 +558,8 @@ bool reconcile_touched(struct gang_core *core)
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     bool had_room = gang->n_slots > 0;
+    if (had_room)
+        preemption_unused(core, gang);
     end_expecting(core, gang);
     early_rejection_missed(gang);
     plan_drop(core, gang, gang->reason.code);

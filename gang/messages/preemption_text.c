@@ -47,12 +47,17 @@ static void emit_victim(struct gang_core *core, const struct victim *v, const ch
     warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
 }
 
+static const char *what_happens(const struct victim *v)
+{
+    return !v->pod && gang_suspends(v->gang) ? "suspended" : "evicted";
+}
+
 static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
 {
     bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
-    return xasprintf("evicted to make room for gang %s/%s, which has a higher priority (%" PRId32
+    return xasprintf("%s to make room for gang %s/%s, which has a higher priority (%" PRId32
                      ", this one has %" PRId32 ")",
-                     gang->head->ref.ns, gang->head->ref.name,
+                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
                      inside ? gang->own_priority : gang->priority, v->priority);
 }
 
@@ -62,10 +67,10 @@ static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
         [RECLAIM_DESERVED] = {"deserves the room", "it deserves"},
         [RECLAIM_SHARE] = {"stays within its fair share", "its fair share"},
     };
-    return xasprintf("evicted to make room for gang %s/%s: queue %s %s, and queue %s uses more "
-                     "than %s",
-                     gang->head->ref.ns, gang->head->ref.name, gang->queue->ref.name,
-                     texts[v->take.rule][0], v->take.branch->ref.name, texts[v->take.rule][1]);
+    return xasprintf("%s to make room for gang %s/%s: queue %s %s, and queue %s uses more than %s",
+                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
+                     gang->queue->ref.name, texts[v->take.rule][0], v->take.branch->ref.name,
+                     texts[v->take.rule][1]);
 }
 
 void emit_preemption(struct gang_core *core, const struct gang *gang,

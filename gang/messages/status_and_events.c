@@ -66,14 +66,7 @@ static uint64_t digest_figures(const struct gang_status *s)
 
 static struct gang_status copied(struct gang_core *core, struct gang_status s)
 {
-    struct gang_ref *ref = fx_alloc(core, sizeof *ref);
-    char *strings[3] = {s.ref->api_group, s.ref->ns, s.ref->name};
-    for (int i = 0; i < 3; i++) {
-        size_t n = strlen(strings[i]) + 1;
-        strings[i] = memcpy(fx_alloc(core, n), strings[i], n);
-    }
-    *ref = (struct gang_ref){strings[0], strings[1], strings[2]};
-    s.ref = ref;
+    s.ref = fx_ref(core, s.ref);
     s.uid = fx_str(core, s.uid);
     s.text = fx_str(core, s.text);
     s.help = fx_str(core, s.help);
@@ -228,8 +221,8 @@ void emit_member_reasons(struct gang_core *core, struct gang *gang)
         if (pod->node || pod->emitted_reason == gang->reason.code || !pod_counts(pod) ||
             pod_is_finished(pod))
             continue;
-        if (pod->rejected_early) /* kube-scheduler has written its own reason */
-            continue;
+        if (pod->rejected_early || pod->facts->suspended)
+            continue; /* kube-scheduler has written its own reason, or there is no object */
         pod->emitted_reason = gang->reason.code;
         if (has_scheduler_message(gang, pod))
             warn_pod(core, pod, KUBE_EVENT_POD_WAITS, gang->reason.text);

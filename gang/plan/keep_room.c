@@ -73,8 +73,7 @@ bool room_awaits_end(const struct gang_core *core, const struct gang *gang)
     bool any = false;
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
         const struct node *node = slot->node;
-        any |=
-            core->queues.root && !slot->counts && core->n_evicted; /* its queue has no room yet */
+        any |= core->queues.root && slot->awaits && core->n_evicted; /* its queue has no room yet */
         if (!node->facts || signature_refusal(slot->signature, node) || is_overbooked(core, slot))
             return false;
         any |= any_leaves(core, node) && !has_room_now(core, slot);
@@ -89,7 +88,7 @@ static void count_in_queue(struct gang_core *core, struct gang *gang)
     struct queue_short found;
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
         const struct signature *signature = slot->signature;
-        if (slot->counts)
+        if (!slot->awaits)
             continue;
         if (queue_is_short(core, queue_of_gang(core, gang), gang->firm,
                            (struct need_list){signature->needs, signature->n_needs, 1}, &found))

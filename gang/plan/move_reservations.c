@@ -6,13 +6,14 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
-#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 
 void slot_displace(struct gang_core *core, struct slot *slot)
@@ -96,7 +97,8 @@ void displaced_slots_settle(struct gang_core *core)
  * else a slot that can move to another node; NULL: none. */
 static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
 {
-    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};
+    struct reach lower = pod_reach(core, pod);
+    lower.displace = DISPLACE_LOWER;
     struct slot *first = NULL, *yields = NULL;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         if (progress(slot) == 3 || !slot_in_way(slot, pod->signature))
@@ -112,10 +114,8 @@ static struct slot *first_to_leave(struct gang_core *core, struct node *node, co
 
 bool node_displace_for(struct gang_core *core, struct node *node, const struct pod *pod)
 {
-    const struct reach now = {.respects_preempted = true,
-                              .priority = pod->facts->priority,
-                              .queue = queue_of_pod(core, pod),
-                              .ns = namespace_digest(pod->facts->ns)};
+    struct reach now = pod_reach(core, pod);
+    now.respects_earmark = false;
     struct reach all = now;
     all.displace = DISPLACE_ALL;
     while (!node_takes(node, pod->signature, 0, &now)) {

@@ -208,6 +208,7 @@ static void place_extras(struct gang_core *core, struct placement_try *p)
 {
     gang_count(core, p->gang);
     p->extras = true;
+    p->queue.reach.extra = true;
     place_whole_units(core, p, p->gang->root);
     core->trials++;
     node_queue_forget(&p->queue);

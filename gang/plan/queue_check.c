@@ -89,6 +89,16 @@ static bool no_choice(const struct placement_try *p, int want)
     return want >= (int)p->n || one_signature(p);
 }
 
+/* A gang for which muster keeps room has its part of what is promised. */
+static bool lacks(const struct gang_core *core, const struct placement_try *p,
+                  struct need_list needs, struct queue_short *ret)
+{
+    const struct gang *gang = p->gang;
+    const struct queue *queue = queue_of_gang(core, gang);
+    return gang->room_since && !p->extras ? queue_is_short(core, queue, gang->firm, needs, ret)
+                                          : queue_is_promised(core, queue, gang->firm, needs, ret);
+}
+
 bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
                       struct shortage *ret)
 {
@@ -105,13 +115,12 @@ bool queue_lacks_room(struct gang_core *core, struct placement_try *p, int want,
         needs = needs_of(core, p, want);
         choose_units_of_gang(core, gang, &again);
     }
-    bool lacks =
-        queue_is_short(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), &found);
+    bool is_short = lacks(core, p, listed(core, &needs), &found);
     amounts_done(core, &needs.others);
-    p->queue_fits = alike && !lacks;
-    if (lacks)
+    p->queue_fits = alike && !is_short;
+    if (is_short)
         p->queue_all = found;
-    if (!lacks || !no_choice(p, want))
+    if (!is_short || !no_choice(p, want))
         return false;
     *ret = (struct shortage){.room = gang_needed(gang) - want,
                              .lacks = want,
@@ -129,9 +138,8 @@ bool queue_stops(struct gang_core *core, struct placement_try *p, const struct s
     if (!limited)
         return false;
     trial_count(p->trial);
-    return queue_is_short(core, queue_of_gang(core, p->gang), p->gang->firm,
-                          (struct need_list){signature->needs, signature->n_needs, 1},
-                          &p->queue_short);
+    return lacks(core, p, (struct need_list){signature->needs, signature->n_needs, 1},
+                 &p->queue_short);
 }
 
 bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang)

@@ -5,6 +5,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/cluster/resources.h"
 #include "gang/plan/queue_check.h"
 #include "gang/podgroup/quorum.h"

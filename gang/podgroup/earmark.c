@@ -4,10 +4,11 @@
 #include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/cluster/resources.h"
 #include "gang/podgroup/gang_order.h"
+#include "gang/podgroup/quorum.h"
 
 void earmark_add(struct gang_core *core, struct node *node, struct signature *signature)
 {
@@ -59,7 +60,7 @@ static bool is_for_share(const struct gang_core *core)
 bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang)
 {
     const struct gang *earmark_gang = core->earmark_gang;
-    return earmark_gang && gang != earmark_gang &&
+    return earmark_gang && gang != earmark_gang && !gang->room_since &&
            !(is_for_share(core) && gang->queue == earmark_gang->queue) &&
            order_after(gang, earmark_gang);
 }
@@ -85,18 +86,28 @@ struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
                           .respects_nominated = true,
                           .respects_preempted = true,
                           .own_gang = gang->room_since ? gang : NULL,
-                          .queue = gang->queue,
+                          .queue = queue_of_gang(core, gang),
                           .ns = digest_if_needed(core, gang->head->ref.ns),
                           .priority = gang->pod_priority};
+}
+
+/* A member of a running gang that does not need it. */
+static bool is_extra(const struct pod *pod)
+{
+    const struct gang *gang = pod->gang;
+    return gang && gang->state == GANG_SCHEDULED && !pod->node &&
+           unit_lacks(gang->root, STAGE_BOUND) <= 0;
 }
 
 struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
 {
     bool own = pod->gang && pod->gang->room_since;
+    const struct queue *queue = queue_of_pod(core, pod);
     return (struct reach){.respects_earmark = pod_respects_earmark(core, pod),
                           .respects_preempted = true,
+                          .extra = is_extra(pod),
                           .own_gang = own ? pod->gang : NULL,
-                          .queue = queue_of_pod(core, pod),
+                          .queue = pod->gang || queue != core->queues.none ? queue : NULL,
                           .ns = digest_if_needed(core, pod->facts->ns),
                           .priority = pod->facts->priority,
                           .self = pod};

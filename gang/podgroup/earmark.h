@@ -25,7 +25,8 @@ void earmark_end(struct gang_core *core, struct gang *gang);
 /* The gang's position in the order may have changed. If it has the earmark, gangs that were behind
  * it may now be ahead of it, and need not respect the earmark. */
 void earmark_order_changed(struct gang_core *core, const struct gang *gang);
-/* Whether the gang's plan must not use the earmark. */
+/* Whether the gang's plan must not use the earmark. A gang with preempted room need not respect it,
+ * because it has made the room itself. */
 bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang);
 /* Whether pods of this priority that are scheduled on their own must leave the earmark free. */
 bool earmark_binds_pods(const struct gang_core *core, int32_t priority);

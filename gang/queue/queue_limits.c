@@ -29,11 +29,17 @@ static bool keeps_for_children(const struct queue *parent)
     return parent && (parent->kept.n || parent->kept_high.n);
 }
 
+/* What the queue uses. `promised`: and what others wait for, for whom muster has evicted pods. */
+static int64_t taken(const struct queue *queue, uint32_t r, bool promised)
+{
+    return amount_of(&queue->used, r) + (promised ? amount_of(&queue->awaited, r) : 0);
+}
+
 static bool quota_is_short(const struct queue *queue, const struct quota *quota, bool firm,
-                           int64_t need, struct queue_short *ret)
+                           bool promised, int64_t need, struct queue_short *ret)
 {
     uint32_t r = quota->resource;
-    return short_of(ret, queue, r, REASON_QUEUE_LIMIT, quota->cap, amount_of(&queue->used, r),
+    return short_of(ret, queue, r, REASON_QUEUE_LIMIT, quota->cap, taken(queue, r, promised),
                     need) ||
            (firm && quota->deserved != GANG_NOT_STATED &&
             short_of(ret, queue, r, REASON_QUEUE_DESERVED, quota->deserved,
@@ -42,7 +48,7 @@ static bool quota_is_short(const struct queue *queue, const struct quota *quota,
 
 /* Whether the need takes what siblings have reserved. */
 static bool reserve_is_short(const struct gang_core *core, const struct queue *queue, uint32_t r,
-                             int64_t need, struct queue_short *ret)
+                             bool promised, int64_t need, struct queue_short *ret)
 {
     const struct queue *parent = queue->parent;
     int64_t kept = kept_for_siblings(queue, queue_quota(queue, r), r);
@@ -52,23 +58,23 @@ static bool reserve_is_short(const struct gang_core *core, const struct queue *q
     int64_t most = above ? above->cap : GANG_UNLIMITED, total = queue_total(core, r);
     most = most < total ? most : total;
     return short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > kept ? most - kept : 0,
-                    amount_of(&parent->used, r), need);
+                    taken(parent, r, promised), need);
 }
 
 static bool reserves_are_short(const struct gang_core *core, const struct queue *queue,
-                               struct need_list needs, struct queue_short *ret)
+                               bool promised, struct need_list needs, struct queue_short *ret)
 {
     int64_t need;
     for (size_t i = 0; i < needs.n; i++)
-        if (reserve_is_short(core, queue, needs.items[i].resource,
+        if (reserve_is_short(core, queue, needs.items[i].resource, promised,
                              needs.items[i].amount * needs.times, ret))
             return true;
     return core->any_gpu != RES_UNKNOWN && needs_list(core, needs, core->any_gpu, &need) &&
-           reserve_is_short(core, queue, core->any_gpu, need, ret);
+           reserve_is_short(core, queue, core->any_gpu, promised, need, ret);
 }
 
-bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
-                    struct need_list needs, struct queue_short *ret)
+static bool is_short(const struct gang_core *core, const struct queue *queue, bool firm,
+                     bool promised, struct need_list needs, struct queue_short *ret)
 {
     int64_t need = 0;
     uint32_t last = RES_UNKNOWN; /* most queues state the same resources */
@@ -78,13 +84,26 @@ bool queue_is_short(const struct gang_core *core, const struct queue *queue, boo
             uint32_t r = queue->quotas[i].resource;
             any = r == last ? any : needs_list(core, needs, r, &need);
             last = r;
-            if (any && quota_is_short(queue, &queue->quotas[i], firm, need, ret))
+            if (any && quota_is_short(queue, &queue->quotas[i], firm, promised, need, ret))
                 return true;
         }
-        if (keeps_for_children(queue->parent) && reserves_are_short(core, queue, needs, ret))
+        if (keeps_for_children(queue->parent) &&
+            reserves_are_short(core, queue, promised, needs, ret))
             return true;
     }
     return false;
+}
+
+bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
+                    struct need_list needs, struct queue_short *ret)
+{
+    return is_short(core, queue, firm, /* promised= */ false, needs, ret);
+}
+
+bool queue_is_promised(const struct gang_core *core, const struct queue *queue, bool firm,
+                       struct need_list needs, struct queue_short *ret)
+{
+    return is_short(core, queue, firm, core->n_preempted_room > 0, needs, ret);
 }
 
 bool queue_freed_since(const struct queue *queue, uint64_t since)
@@ -114,8 +133,8 @@ enum gang_reason_code queue_refuses_pod(const struct gang_core *core, const stru
     if (code || !queue)
         return code;
     struct need_list needs = {pod->signature->needs, pod->signature->n_needs, 1};
-    return queue_is_short(core, queue, pod_is_firm(pod, queue), needs, ret) ? ret->code
-                                                                            : REASON_NONE;
+    return queue_is_promised(core, queue, pod_is_firm(pod, queue), needs, ret) ? ret->code
+                                                                               : REASON_NONE;
 }
 
 bool queue_stops_pod(const struct gang_core *core, const struct pod *pod)

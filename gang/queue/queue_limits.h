@@ -20,6 +20,10 @@
  * NULL: nothing is limited. */
 bool queue_is_short(const struct gang_core *core, const struct queue *queue, bool firm,
                     struct need_list needs, struct queue_short *ret);
+/* The same, or whether only what is promised to others is left: they wait for the end of evicted
+ * pods that still count there. */
+bool queue_is_promised(const struct gang_core *core, const struct queue *queue, bool firm,
+                       struct need_list needs, struct queue_short *ret);
 /* The queue, or one above it, has had more room since clock `since`. */
 bool queue_freed_since(const struct queue *queue, uint64_t since);
 /* Why a pod that schedules singly may not get a node because of its queue; REASON_NONE: it may.

@@ -661,6 +661,7 @@ static void count_queue_users(const struct queue *queue, size_t *users)
     count_users(&queue->firm, users);
     count_users(&queue->kept, users);
     count_users(&queue->kept_high, users);
+    count_users(&queue->awaited, users);
     count_users(&queue->share.wanted, users);
     count_users(&queue->share.fair, users);
     for (size_t i = 0; i < queue->n_quotas; i++)

@@ -112,7 +112,8 @@ static const char *member_state(const struct pod *pod)
         return "Binding";
     if (pod->call)
         return "Held";
-    return pod->facts->gated     ? "Gated"
+    return pod->facts->suspended ? "Suspended"
+           : pod->facts->gated   ? "Gated"
            : pod->rejected_early ? "RejectedEarly"
            : pod->slot           ? "Assumed"
                                  : "Unscheduled";

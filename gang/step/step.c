@@ -32,6 +32,7 @@
 #include "gang/lifecycle/predicate_parity.h"
 #include "gang/lifecycle/reconcile.h"
 #include "gang/lifecycle/steering.h"
+#include "gang/lifecycle/suspension.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/queue_status.h"
 #include "gang/messages/status_and_events.h"
@@ -254,6 +255,9 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_POD_READ:
         pod_read(core, ev);
+        break;
+    case GANG_EV_SUSPEND_REFUSED:
+        suspend_refused(core, &ev->gone);
         break;
     case GANG_EV_STOP:
         stop_all(core);

@@ -9,6 +9,7 @@
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/reach.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/queue/queue_limits.h"
 #include "gang/verb/victim_gangs.h"
@@ -23,11 +24,13 @@ static bool frees_room(const struct gang_core *core, const struct node *node,
                        const struct gang_pod_facts *facts)
 {
     const struct pod *pod = pod_by_uid(core, facts->uid);
-    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
     bool respects_earmark = earmark_binds_pods(core, facts->priority);
-    struct reach kept = {.respects_preempted = true, .priority = facts->priority};
+    struct reach kept = {.respects_preempted = true};
     if (pod)
-        kept.queue = queue_of_pod(core, pod);
+        kept = pod_reach(core, pod);
+    kept.priority = facts->priority;
+    struct reach lower = kept;
+    lower.displace = DISPLACE_LOWER;
     if (node && respects_earmark && node->earmarked.n)
         return false;
     if (node && preempted_room_owner(node, &kept))

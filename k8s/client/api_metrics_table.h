@@ -40,7 +40,8 @@
     X(QUEUE_LENGTH, API, "muster_api_queue_length", "gauge", "queue",                              \
       "Writes that wait or are in flight.",                                                        \
       "The queues are `bindings`, `reads` (of pods), `nominations`, `gates`, `evictions`, "        \
-      "`statuses`, `queue_statuses`, `events` (of PodGroups and queues), `conditions`, "           \
+      "`suspensions` (of workloads, and their end), `statuses`, `queue_statuses`, `events` (of "   \
+      "PodGroups and queues), `conditions`, "                                                      \
       "`notices` (events of pods), and `podgroups` (all calls for PodGroups that muster "          \
       "creates).")
 

@@ -176,6 +176,24 @@ static struct gang_group_facts *new_group(const struct dialect *dialect, const c
     return f;
 }
 
+/* muster asks the workload itself again before it suspends it. */
+static int decode_preemption(const json_t *object, struct gang_group_facts *f, struct err *err)
+{
+    static const struct workload_rules none;
+    struct workload_suspendable kind;
+    struct workload_ref owner;
+    const char *how = dialect_annotation(object, WORKLOAD_PREEMPTION);
+    if (!how || str_eq(how, "evict"))
+        return 0;
+    if (!str_eq(how, "suspend"))
+        return dialect_bad_annotation(WORKLOAD_PREEMPTION, how, "suspend or evict", err);
+    if (!workload_owner(&none, object, &owner))
+        return 0;
+    f->suspends = workload_suspendable(owner.api_version, owner.kind, &kind);
+    workload_ref_done(&owner);
+    return 0;
+}
+
 /* The facts of an invalid PodGroup contain only its minimum, for messages, and its parent, which
  * counts it as missing. The other fields could mislead. */
 static struct gang_group_facts *group_facts(const struct dialect *dialect, const json_t *object,
@@ -183,7 +201,8 @@ static struct gang_group_facts *group_facts(const struct dialect *dialect, const
 {
     struct err err;
     struct gang_group_facts *f = new_group(dialect, name, meta);
-    if (dialect->decode(object, f, &err) == 0)
+    if (dialect->decode(object, f, &err) == 0 &&
+        (!dialect_has_objects(dialect) || decode_preemption(object, f, &err) == 0))
         return f;
     struct gang_group_facts *bad = new_group(dialect, name, meta);
     bad->min_member = f->min_member;

@@ -169,7 +169,7 @@ PUBLIC(kube_protobuf_volume, {1, OBJECT, "metadata", &object_meta},
 /* ---- k8s.io/api/scheduling/v1 ---- */
 
 PUBLIC(kube_protobuf_class, {1, OBJECT, "metadata", &object_meta}, {2, INT, "value", NULL},
-       {3, BOOL, "globalDefault", NULL});
+       {3, BOOL, "globalDefault", NULL}, {5, STRING, "preemptionPolicy", NULL});
 
 /* ---- k8s.io/api/policy/v1 ---- */
 

@@ -142,6 +142,17 @@ char *created_podgroup_dispute(const json_t *object, const struct dialect *diale
                      json_integer_value(says), json_integer_value(was), group->name);
 }
 
+/* How the workload wants to be preempted, if the PodGroup says otherwise; null removes it. NULL:
+ * both say the same. */
+static json_t *preemption_patch(const json_t *object, const struct workload_group *group)
+{
+    const char *is = field_peek(object, "metadata", "annotations", WORKLOAD_PREEMPTION, NULL);
+    const char *want = json_string_value(json_object_get(group->annotations, WORKLOAD_PREEMPTION));
+    if (group->shared || str_eq(is, want))
+        return NULL;
+    return want ? json_string(want) : json_null();
+}
+
 json_t *created_podgroup_patch(const json_t *object, const struct dialect *dialect,
                                const struct workload_group *group)
 {
@@ -152,19 +163,27 @@ json_t *created_podgroup_patch(const json_t *object, const struct dialect *diale
     cleanup_json json_t *spec =
         group->shared ? json_object() : spec_patch(json_object_get(object, "spec"), want, last);
     json_t *owners = group->shared ? with_owner(object, &group->owner) : NULL;
-    if (!owners && json_object_size(spec) == 0)
+    json_t *preemption = preemption_patch(object, group);
+    if (!owners && !preemption && json_object_size(spec) == 0)
         return NULL;
+    json_t *annotations = json_object();
     const char *version = field_peek(object, "metadata", "resourceVersion", NULL);
     json_t *metadata = json_object();
     if (version)
         json_object_set_new(metadata, "resourceVersion", json_string(version));
     if (owners)
         json_object_set_new(metadata, "ownerReferences", owners);
-    if (json_object_size(spec) == 0)
-        return json_pack("{s:o}", "metadata", metadata);
-    json_object_set_new(metadata, "annotations",
-                        json_pack("{s:o}", CREATED_SPEC_ANNOTATION, created_podgroup_text(last)));
-    return json_pack("{s:o, s:O}", "metadata", metadata, "spec", spec);
+    if (preemption)
+        json_object_set_new(annotations, WORKLOAD_PREEMPTION, preemption);
+    if (json_object_size(spec) > 0)
+        json_object_set_new(annotations, CREATED_SPEC_ANNOTATION, created_podgroup_text(last));
+    if (json_object_size(annotations) > 0)
+        json_object_set(metadata, "annotations", annotations);
+    json_decref(annotations);
+    json_t *patch = json_pack("{s:o}", "metadata", metadata);
+    if (json_object_size(spec) > 0)
+        json_object_set(patch, "spec", spec);
+    return patch;
 }
 
 /* Adds a label or an annotation to the metadata of a patch. */

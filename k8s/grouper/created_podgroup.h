@@ -24,7 +24,8 @@ json_t *created_podgroup_object(const struct dialect *dialect, const char *versi
 bool created_podgroup_is_ours(const json_t *object);
 /*
  * Returns the merge patch that updates `object` to `group`. It does not change fields that another
- * writer has edited, nor queue and priority, which muster writes only once. If pods share the
+ * writer has edited, nor queue and priority, which muster writes only once. Of the annotations of
+ * the workload, only WORKLOAD_PREEMPTION follows. If pods share the
  * PodGroup, the patch only adds the pod to its owners. The patch applies only to this version of
  * the object. The caller owns it. NULL: there is nothing to change, or the PodGroup is not
  * muster's.

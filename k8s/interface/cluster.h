@@ -28,10 +28,10 @@ struct cluster_sink {
 
 struct cluster_ops {
     /*
-     * Carries out a BIND, READ_POD, NOMINATE, UNGATE, EVICT, STATUS, QUEUE_STATUS, EVENT or
-     * PATCH_CONDITION effect. Copies what it needs and returns at once. An event reports the result
-     * of a BIND or READ_POD. The built-in cluster also takes the REPLY_* effects of its own calls,
-     * whose ids have CLUSTER_CALL set.
+     * Carries out a BIND, READ_POD, NOMINATE, UNGATE, EVICT, SUSPEND, RESUME, STATUS, QUEUE_STATUS,
+     * EVENT or PATCH_CONDITION effect. Copies what it needs and returns at once. An event reports
+     * the result of a BIND or READ_POD, and the failure of a SUSPEND. The built-in cluster also
+     * takes the REPLY_* effects of its own calls, whose ids have CLUSTER_CALL set.
      */
     void (*apply)(struct cluster *c, usec_t now, const struct gang_effect *effect);
     /* Does what is due at `now`. */

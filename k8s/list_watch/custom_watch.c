@@ -70,6 +70,7 @@ static void on_found(void *arg, const char *version, bool status_subresource)
         xasprintf("list and watch %s in API group %s", r->plural, r->api_group);
     w->watch = watch_start(w->client, w->metrics,
                            &(struct watch_options){.path = path,
+                                                   .selector = w->o.selector,
                                                    .resource = w->resource,
                                                    .rule = rule,
                                                    .set = on_set,

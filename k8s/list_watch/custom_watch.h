@@ -22,6 +22,7 @@ struct custom_watch;
 
 struct custom_watch_options {
     struct api_resource resource; /* its strings are constant */
+    const char *selector;         /* as in struct watch_options */
     /* As in struct watch_options. */
     int (*set)(void *arg, json_t *object, struct err *err);
     int (*unread)(void *arg, json_t *object, const struct err *why);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/list_watch/seen_object.h"
@@ -19,6 +20,9 @@
 
 struct group {
     struct seen_object seen;
+    struct gang_ref ref;
+    char *workload;          /* UID of the workload that owns it and can be suspended; NULL: none */
+    struct list in_workload; /* in the list of this UID in podgroups.workloads */
     char *owners;
     json_t *ours;        /* the status fields that muster wrote last, without times */
     json_t *left;        /* fields that muster leaves to another writer for now; NULL: none */
@@ -36,8 +40,9 @@ struct podgroups {
     struct podgroups_served *served; /* in the order of dialects[] */
     struct dropped (*dropped)[MAX_DROPPED];
     size_t n_served;
-    struct map groups; /* gang_ref_key() -> struct group */
-    json_t *shown;     /* the last return value of podgroups_seen() */
+    struct map groups;    /* gang_ref_key() -> struct group */
+    struct map workloads; /* UID -> struct list of struct group */
+    json_t *shown;        /* the last return value of podgroups_seen() */
 };
 
 struct podgroups *podgroups_new(void)
@@ -52,8 +57,66 @@ struct podgroups *podgroups_new(void)
     return g;
 }
 
-static void group_free(struct group *one)
+/* ---- the workloads that own them ---- */
+
+/* The UID, which the caller frees. */
+static char *read_workload(const json_t *object)
 {
+    static const struct workload_rules none;
+    struct workload_suspendable kind;
+    struct workload_ref owner;
+    if (!workload_owner(&none, object, &owner))
+        return NULL;
+    char *uid =
+        workload_suspendable(owner.api_version, owner.kind, &kind) ? STEAL(owner.uid) : NULL;
+    workload_ref_done(&owner);
+    return uid;
+}
+
+static void workload_leave(struct podgroups *g, struct group *one)
+{
+    struct list *list = one->workload ? map_get(&g->workloads, one->workload) : NULL;
+    list_remove(&one->in_workload);
+    if (list && list_empty(list))
+        free(map_remove(&g->workloads, one->workload));
+    free(STEAL(one->workload));
+}
+
+/* Takes ownership of the UID. */
+static void workload_join(struct podgroups *g, struct group *one, char *uid)
+{
+    if (str_eq(uid, one->workload)) {
+        free(uid);
+        return;
+    }
+    workload_leave(g, one);
+    one->workload = uid;
+    struct list *list = uid ? map_get(&g->workloads, uid) : NULL;
+    if (uid && !list) {
+        list = xmalloc(sizeof *list);
+        list_init(list);
+        map_set(&g->workloads, uid, list);
+    }
+    if (uid)
+        list_push(list, &one->in_workload);
+}
+
+const struct gang_ref *podgroups_of_workload(const struct podgroups *g, const char *uid, size_t i)
+{
+    const struct list *list = map_get(&g->workloads, uid);
+    if (list)
+        list_for_each (one, list, struct group, in_workload)
+            if (i-- == 0)
+                return &one->ref;
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static void group_free(struct podgroups *g, struct group *one)
+{
+    workload_leave(g, one);
+    gang_ref_done(&one->ref);
     seen_object_done(&one->seen);
     json_decref(one->ours);
     json_decref(one->left);
@@ -66,8 +129,9 @@ struct podgroups *podgroups_free(struct podgroups *g)
     if (!g)
         return NULL;
     map_for_each (e, &g->groups)
-        group_free(e->value);
+        group_free(g, e->value);
     map_done(&g->groups);
+    map_done(&g->workloads);
     json_decref(g->shown);
     free(g->served);
     free(g->dropped);
@@ -101,8 +165,11 @@ void podgroups_set(struct podgroups *g, const struct gang_ref *ref, json_t *obje
     struct group *one = map_get(&g->groups, key);
     if (!one) {
         one = xcalloc(1, sizeof *one);
+        one->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+        list_init(&one->in_workload);
         map_set(&g->groups, key, one);
     }
+    workload_join(g, one, read_workload(object));
     seen_object_set(&one->seen, object);
 }
 
@@ -119,7 +186,7 @@ void podgroups_gone(struct podgroups *g, const struct gang_ref *ref)
     cleanup_free char *key = gang_ref_key(ref);
     struct group *one = map_remove(&g->groups, key);
     if (one)
-        group_free(one);
+        group_free(g, one);
 }
 
 const json_t *podgroups_seen(struct podgroups *g, const struct gang_ref *ref, usec_t now)
@@ -137,6 +204,12 @@ static struct group *find(const struct podgroups *g, const struct gang_ref *ref)
 {
     cleanup_free char *key = gang_ref_key(ref);
     return map_get(&g->groups, key);
+}
+
+const char *podgroups_workload(const struct podgroups *g, const struct gang_ref *ref)
+{
+    const struct group *one = find(g, ref);
+    return one ? one->workload : NULL;
 }
 
 void podgroups_linked(struct podgroups *g, const struct gang_ref *ref, const char *owners)

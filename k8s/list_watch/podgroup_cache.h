@@ -46,6 +46,12 @@ void podgroups_gone(struct podgroups *g, const struct gang_ref *ref);
 /* The latest known version; borrowed until the next call. NULL: there is no such PodGroup. */
 const json_t *podgroups_seen(struct podgroups *g, const struct gang_ref *ref, usec_t now);
 
+/* Number i of the PodGroups whose workload, which can be suspended, has this UID. NULL: there are
+ * no more. Borrowed until the PodGroup is gone. */
+const struct gang_ref *podgroups_of_workload(const struct podgroups *g, const char *uid, size_t i);
+/* The UID of that workload, borrowed until the PodGroup changes; NULL: it has none. */
+const char *podgroups_workload(const struct podgroups *g, const struct gang_ref *ref);
+
 /* A pod of the PodGroup has these owners, see dialect_owners(). The first call counts, until the
  * PodGroup is gone. */
 void podgroups_linked(struct podgroups *g, const struct gang_ref *ref, const char *owners);

@@ -392,12 +392,19 @@ static const char *accept_of(const struct watch *w)
     return w->o.proto ? KUBE_PROTOBUF_ACCEPT : NULL;
 }
 
+static void put_selector(const struct watch *w, struct buf *path)
+{
+    if (w->o.selector)
+        buf_printf(path, "&%s", w->o.selector);
+}
+
 static void list_page(struct watch *w)
 {
     if (!w->token)
         w->list_number++;
     cleanup_buf struct buf path = BUF_INIT;
     buf_printf(&path, "%s?limit=%d", w->path, w->page);
+    put_selector(w, &path);
     if (w->token) {
         buf_puts(&path, "&continue=");
         client_escape(&path, w->token);
@@ -601,6 +608,7 @@ static void watch_begin(struct watch *w)
                "%s?watch=1&allowWatchBookmarks=true&timeoutSeconds=%u&resourceVersion=", w->path,
                seconds);
     client_escape(&path, w->version);
+    put_selector(w, &path);
     w->call = client_send(w->client, &(struct client_request){.verb = "watch",
                                                               .resource = w->o.resource,
                                                               .method = "GET",

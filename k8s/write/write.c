@@ -13,6 +13,8 @@ static void send(struct in_flight_write *f)
         [GANG_NOMINATE] = nominate_send,
         [GANG_UNGATE] = ungate_send,
         [GANG_EVICT] = evict_send,
+        [GANG_SUSPEND] = suspend_send,
+        [GANG_RESUME] = suspend_send,
         [GANG_STATUS] = status_send,
         [GANG_EVENT] = event_send,
         [GANG_PATCH_CONDITION] = condition_send,

@@ -5,14 +5,15 @@
  *   1. write_request_new() copies an effect on the core's thread. The request travels by mail.
  *   2. writer_take() puts the request into its lane on the API thread. writer_pump() sends all
  *      requests that may be sent now.
- *   3. A BIND or READ_POD ends with an event to the sink. Other requests end without one; if they
- *      fail, muster logs it.
+ *   3. A BIND or READ_POD ends with an event to the sink, and so does a SUSPEND that fails. Other
+ *      requests end without one; if they fail, muster logs it.
  *
  * These are the lanes:
  *   - Bindings: first in, first out, so that gangs are bound one after the other.
  *   - Reads.
  *   - Nominations and gates: only the newest of each pod.
  *   - Evictions: retried while a disruption budget forbids them.
+ *   - Suspensions: suspends and resumes workloads.
  *   - Statuses: the newest of each PodGroup and phase; in a backlog, the newest of each PodGroup.
  *   - Statuses of queues: the newest of each queue.
  *   - Events of PodGroups and queues, and events of pods: rate limited. A full lane drops the
@@ -41,6 +42,9 @@ struct writer_options {
     struct client *client; /* the pointers are borrowed and must outlive the writer */
     struct podgroups *groups;
     struct queue_cache *queues; /* NULL: no status of a queue is written */
+    /* How the pods of a suspended workload would look, see suspended_pods.h. rules may be NULL. */
+    const struct workload_rules *rules;
+    const struct priority_classes *classes; /* NULL: no workload is suspended */
     struct api_metrics *metrics;
     const struct cluster_sink *sink;
     int bindings; /* maximum number of Bindings in flight; 0: 32 */
@@ -62,6 +66,10 @@ struct write_request_about {
     X(PODGROUP_NOT_CREATED, "PodGroupNotCreated",                                                  \
       "first owner of the pod, or the pod if it has no owner",                                     \
       "muster has been unable for 30 s to create a PodGroup or to link the pod to it")             \
+    X(NOT_SUSPENDED, "NotSuspended", "the workload that owns the PodGroup",                        \
+      "muster has evicted the pods of the workload, although it asks to be suspended instead; "    \
+      "the "                                                                                       \
+      "message is the reason")                                                                     \
     X(QUEUE_INVALID, "InvalidQueue", "Volcano Queue, ElasticQuota",                                \
       "muster finds an error in the queue, or the error changes; the message is the error")        \
     X(QUEUE_OVER_LIMIT, "OverLimit", "Volcano Queue, ElasticQuota",                                \
@@ -78,6 +86,8 @@ enum writer_event {
 struct write_request *write_request_new(const struct gang_effect *effect);
 struct write_request *write_request_event(const struct write_request_about *about,
                                           enum writer_event what, const char *text);
+/* Resumes this workload, if muster has suspended it. */
+struct write_request *write_request_resume(const struct write_request_about *workload);
 struct write_request *write_request_free(struct write_request *o);
 struct mail *write_request_mail(struct write_request *o);
 struct write_request *write_request_of_mail(struct mail *m);

@@ -24,6 +24,9 @@ static char *in_flight_key(const struct write_request *o)
         cleanup_free char *key = gang_ref_key(&o->ref);
         return xasprintf("queue %s", key); /* a PodGroup may have the same key */
     }
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        return xasprintf("workload %s/%s/%s", o->api_group ? o->api_group : "", o->ns, o->name);
     default:
         return NULL;
     }
@@ -156,6 +159,7 @@ static void in_flight_free(struct in_flight_write *f)
     list_remove(&f->link);
     write_request_free(f->request);
     json_decref(f->sent);
+    workload_ref_done(&f->workload);
     free(f->event_name);
     free(f);
 }

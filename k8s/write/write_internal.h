@@ -3,6 +3,7 @@
  * write_internal.h - shared by the files of the writer. A file calls only files further down:
  *
  *   write.c               sends the requests that may be sent now
+ *   write_suspend.c       suspends and resumes workloads
  *   write_pod.c           Bindings, reads, nominations, gates, evictions and conditions
  *   write_status.c        statuses of PodGroups
  *   write_queue_status.c  statuses of queues
@@ -38,17 +39,19 @@ struct write_request {
     enum gang_effect_kind kind;
     char *ns, *name, *uid;
     char *node;          /* BIND, NOMINATE, UNGATE */
+    bool of_podgroup;    /* RESUME: the name is that of the PodGroup that the workload owns */
     bool of_commit;      /* BIND: put GANG_COMMIT_MARK on the pod */
     bool nominates;      /* nominate the pod to `node`; node NULL clears the nomination */
-    char *api_group;     /* STATUS, QUEUE_STATUS, EVENT of a PodGroup */
-    char *api_version;   /* EVENT of an owner; NULL: v1 */
-    char *object_kind;   /* EVENT */
-    char *reason, *text; /* EVENT; text also STATUS, QUEUE_STATUS, PATCH_CONDITION */
+    char *api_group;     /* STATUS, QUEUE_STATUS, SUSPEND, RESUME, EVENT of a PodGroup */
+    char *api_version;   /* EVENT of an owner (NULL: v1); RESUME of a workload */
+    char *object_kind;   /* EVENT; RESUME of a workload */
+    char *reason, *text; /* EVENT; text also STATUS, QUEUE_STATUS, PATCH_CONDITION, SUSPEND */
     int64_t version;     /* PATCH_CONDITION: the pod's version for which the text was made */
     char *help;          /* STATUS */
     bool warning;        /* EVENT */
     bool no_namespace;   /* EVENT: the object has none; ns is that of the event */
-    struct gang_ref ref; /* STATUS, QUEUE_STATUS: borrows from the fields above */
+    struct gang_ref ref; /* STATUS, QUEUE_STATUS, SUSPEND, RESUME of a PodGroup's workload: borrows
+                            from the fields above */
     struct gang_status status;
     struct gang_queue_status
         queue;      /* QUEUE_STATUS: borrows from the fields above; owns its lists */
@@ -65,6 +68,7 @@ enum lane_id {
     LANE_NOMINATE,
     LANE_UNGATE,
     LANE_EVICT,
+    LANE_SUSPEND,
     LANE_STATUS,
     LANE_QUEUE_STATUS,
     LANE_PODGROUP_EVENT,
@@ -108,6 +112,8 @@ struct in_flight_write {
     json_t *sent;                     /* STATUS: the fields in the patch */
     char contested[PODGROUPS_FIELD];  /* STATUS: the field that muster leaves to another writer */
     char *event_name;                 /* EVENT: name of the event to create */
+    struct workload_ref workload;     /* SUSPEND, RESUME */
+    int conflicts;                    /* SUSPEND, RESUME: refused patches */
 };
 
 /* An event that was sent. Sending the same event again increases its count. */
@@ -134,7 +140,7 @@ struct writer {
     struct client_timer patience; /* fires when a lane that is not urgent may send again */
     usec_t calm_at;               /* the earliest time at which nothing counts as urgent */
     bool status_forbidden[LANE_MAX], event_forbidden, pod_status_forbidden, ungate_forbidden,
-        evict_forbidden; /* this missing right was logged */
+        evict_forbidden, suspend_forbidden; /* this missing right was logged */
 };
 
 /* ---- requests that wait (write_lanes.c) ---- */
@@ -148,6 +154,10 @@ void lane_show(struct writer *w, const struct lane *lane);
 struct write_request *lane_request(struct fair_queue_item *item);
 /* Removes a request that leaves its lane from the maps of waiting requests. */
 void write_request_unlist(struct writer *w, struct write_request *o);
+/* Whether a name can be in a path without leading elsewhere. */
+bool write_is_name(const char *s);
+/* Posts SUSPEND_REFUSED. */
+void writer_post_refused(struct writer *w, const struct gang_ref *ref);
 /* Posts BIND_DONE or POD_READ. Copies the strings. */
 void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
                  const char *text, enum gang_outcome outcome);
@@ -200,13 +210,15 @@ bool status_read(struct in_flight_write *f,
  * the object and sends the request again. */
 void status_patch_send(struct in_flight_write *f, json_t *patch, const json_t *object);
 
-/* ---- senders (write_pod.c, write_status.c, write_queue_status.c, write_event.c) ---- */
+/* ---- senders (write_pod.c, write_suspend.c, write_status.c, write_queue_status.c, write_event.c)
+ * ---- */
 
 void bind_send(struct in_flight_write *f);
 void read_send(struct in_flight_write *f);
 void nominate_send(struct in_flight_write *f);
 void ungate_send(struct in_flight_write *f);
 void evict_send(struct in_flight_write *f);
+void suspend_send(struct in_flight_write *f);
 void condition_send(struct in_flight_write *f);
 void status_send(struct in_flight_write *f);
 void queue_status_send(struct in_flight_write *f);

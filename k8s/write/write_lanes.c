@@ -21,6 +21,8 @@ static const enum lane_id lane_of_kind[GANG_EFFECT_MAX] = {
     [GANG_NOMINATE] = LANE_NOMINATE,
     [GANG_UNGATE] = LANE_UNGATE,
     [GANG_EVICT] = LANE_EVICT,
+    [GANG_SUSPEND] = LANE_SUSPEND,
+    [GANG_RESUME] = LANE_SUSPEND,
     [GANG_STATUS] = LANE_STATUS,
     [GANG_QUEUE_STATUS] = LANE_QUEUE_STATUS,
     [GANG_EVENT] = LANE_PODGROUP_EVENT,
@@ -34,6 +36,7 @@ static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_UNGATE] = {.name = "gates", .most = 16, .turn = GANG_TURN, .room = 200000},
     /* A large number, because an eviction can pause for minutes while a budget forbids it. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
+    [LANE_SUSPEND] = {.name = "suspensions", .most = 16, .most_each = 4, .turn = 1, .room = 10000},
     [LANE_STATUS] = {.name = "statuses", .most = 8, .turn = 1, .room = 50000},
     /* Most may wait for their retry, because a user edits these queues all the time. */
     [LANE_QUEUE_STATUS] =
@@ -258,7 +261,14 @@ void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, c
     w->o.sink->post(w->o.sink->arg, &ev);
 }
 
-/* Drops the request. For a Binding or a read, the core gets an event. */
+void writer_post_refused(struct writer *w, const struct gang_ref *ref)
+{
+    struct gang_event ev = {.kind = GANG_EV_SUSPEND_REFUSED};
+    ev.gone = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+    w->o.sink->post(w->o.sink->arg, &ev);
+}
+
+/* Drops the request. For a Binding, a read or a suspension, the core gets an event. */
 static void refuse(struct writer *w, struct write_request *o, const char *why,
                    enum gang_outcome outcome)
 {
@@ -266,6 +276,8 @@ static void refuse(struct writer *w, struct write_request *o, const char *why,
     if (o->kind == GANG_BIND || o->kind == GANG_READ_POD)
         writer_post(w, o->kind == GANG_BIND ? GANG_EV_BIND_DONE : GANG_EV_POD_READ, o->uid, o->node,
                     why, outcome);
+    if (o->kind == GANG_SUSPEND)
+        writer_post_refused(w, &o->ref);
     write_request_free(o);
 }
 
@@ -274,7 +286,7 @@ static void refuse(struct writer *w, struct write_request *o, const char *why,
  * kube-apiserver decodes a path before it splits it, so escaping alone does not prevent this
  * (observed with "..%2F").
  */
-static bool is_name(const char *s)
+bool write_is_name(const char *s)
 {
     return *s && *s != '.' && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(s);
 }
@@ -304,7 +316,7 @@ static bool make_room(struct writer *w, struct write_request *o)
 void writer_take(struct writer *w, struct write_request *o)
 {
     bool scoped = o->kind != GANG_QUEUE_STATUS || *o->ns; /* else the name alone identifies it */
-    if ((scoped && !is_name(o->ns)) || !is_name(o->name)) {
+    if ((scoped && !write_is_name(o->ns)) || !write_is_name(o->name)) {
         refuse(w, o, "namespace or name is not a valid Kubernetes name", OUTCOME_REFUSED);
         return;
     }

@@ -52,6 +52,17 @@ static void free_queue_lists(struct write_request *o)
     free((void *)(uintptr_t)o->queue.children);
 }
 
+static void copy_workload(struct write_request *o, const struct gang_effect *e)
+{
+    o->api_group = xstrdup(e->workload.ref->api_group);
+    o->ns = xstrdup(e->workload.ref->ns);
+    o->name = xstrdup(e->workload.ref->name);
+    o->uid = xstrdup(e->workload.uid);
+    o->text = xstrdup_null(e->workload.text);
+    o->ref = (struct gang_ref){o->api_group, o->ns, o->name};
+    o->of_podgroup = true;
+}
+
 static void copy_event(struct write_request *o, const struct gang_effect *e)
 {
     o->object_kind = xstrdup(e->event.kind);
@@ -94,6 +105,10 @@ struct write_request *write_request_new(const struct gang_effect *e)
         o->version = e->pod.version;
         o->of_commit = e->pod.of_commit;
         return o;
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        copy_workload(o, e);
+        return o;
     case GANG_STATUS:
         copy_status(o, &e->status);
         return o;
@@ -127,6 +142,18 @@ struct write_request *write_request_event(const struct write_request_about *abou
     o->reason = xstrdup(reasons[what]);
     o->text = xstrdup(text);
     o->warning = true;
+    return o;
+}
+
+struct write_request *write_request_resume(const struct write_request_about *workload)
+{
+    struct write_request *o = xcalloc(1, sizeof *o);
+    o->kind = GANG_RESUME;
+    o->api_version = xstrdup(workload->api_version);
+    o->object_kind = xstrdup(workload->kind);
+    o->ns = xstrdup(workload->ns);
+    o->name = xstrdup(workload->name);
+    o->uid = xstrdup(workload->uid);
     return o;
 }
 

@@ -188,6 +188,7 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, controlled),
     BOOL(gang_pod_facts, of_node),
     BOOL(gang_pod_facts, never_preempts),
+    BOOL(gang_pod_facts, suspended),
     I64(gang_pod_facts, grace),
     TEXTS(gang_pod_facts, claims, n_claims),
     BOOL(gang_pod_facts, has_resource_claims),
@@ -237,6 +238,7 @@ static const struct record_field group_fields[] = {
     TEXT(gang_group_facts, queue),
     ENUM(gang_group_facts, preemptible, preemptibles),
     ENUM(gang_group_facts, match, matches),
+    BOOL(gang_group_facts, suspends),
     I64(gang_group_facts, schedule_timeout),
     I64(gang_group_facts, preemption_delay),
     I64(gang_group_facts, created),
@@ -363,6 +365,7 @@ const struct record_field *record_event_field(enum gang_event_kind kind)
         [GANG_EV_BIND] = &event_bind,
         [GANG_EV_BIND_DONE] = &event_result,
         [GANG_EV_POD_READ] = &event_result,
+        [GANG_EV_SUSPEND_REFUSED] = &event_gone,
         [GANG_EV_WATCH] = &event_watch,
     };
     return fields[kind];
@@ -422,6 +425,11 @@ static const struct record_field status_fields[] = {
     I32(gang_status, failed),
 };
 static const struct record_type status_type = {TYPE(gang_status, status_fields)};
+static const struct record_field effect_workload_fields[] = {
+    PART(gang_effect, workload, ref, OWNED, .of = &whole_ref),
+    PART(gang_effect, workload, uid, TEXT),
+    PART(gang_effect, workload, text, TEXT),
+};
 static const struct record_field effect_status_fields[] = {
     INSIDE(gang_effect, status, &status_type),
 };
@@ -473,6 +481,8 @@ static const struct {
     [GANG_READ_POD] = {"read pod", EFFECT(effect_pod_fields)},
     [GANG_NOMINATE] = {"nominate", EFFECT(effect_pod_fields)},
     [GANG_EVICT] = {"evict", EFFECT(effect_pod_fields)},
+    [GANG_SUSPEND] = {"suspend", EFFECT(effect_workload_fields)},
+    [GANG_RESUME] = {"resume", EFFECT(effect_workload_fields)},
     [GANG_STATUS] = {"status", EFFECT(effect_status_fields)},
     [GANG_QUEUE_STATUS] = {"queue status", EFFECT(effect_queue_fields)},
     [GANG_EVENT] = {"event", EFFECT(event_fields)},

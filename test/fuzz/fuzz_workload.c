@@ -5,9 +5,13 @@
  *
  * The dialect of the created PodGroup decodes it without an error. A PodGroup that was just created
  * needs no patch. The pod's link names it.
+ *
+ * If the top owner can be suspended, the pods that stand for its pods have names that no pod can
+ * have.
  */
 #include "base/json_repair.h"
 #include "k8s/decode/decode.h"
+#include "k8s/decode/suspended_pods.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/grouper/created_podgroup.h"
@@ -72,6 +76,31 @@ static void check_group(const json_t *const *chain, size_t n)
     workload_group_done(&g);
 }
 
+static void check_suspended(const json_t *owner)
+{
+    struct workload_suspendable of;
+    struct suspended_pods pods;
+    struct err err;
+    const struct gang_ref ref = {home, home, home};
+    const char *api_version = field_peek(owner, "apiVersion", NULL);
+    const char *kind = field_peek(owner, "kind", NULL);
+    if (!api_version || !kind || !workload_suspendable(api_version, kind, &of))
+        return;
+    struct priority_classes *classes = priority_classes_new();
+    const struct suspended_pods_options options = {NULL, classes, &ref};
+    if (suspended_pods(&of, owner, &options, &pods, &err) < 0) {
+        fuzz_check_error(&err);
+        priority_classes_free(classes);
+        return;
+    }
+    HOLDS(pods.n > 0, "a suspended workload without pods");
+    for (size_t i = 0; i < pods.n; i++)
+        HOLDS(strchr(pods.facts[i]->name, ':') && pods.facts[i]->suspended, "pod %s",
+              pods.facts[i]->name);
+    suspended_pods_done(&pods);
+    priority_classes_free(classes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cleanup_free char *text = fuzz_text(data, size);
@@ -92,5 +121,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         workload_ref_done(&ref);
     }
     check_group(chain, n);
+    check_suspended(chain[n - 1]);
     return 0;
 }

@@ -71,6 +71,7 @@ void world_forget(struct world *w)
     strings_clear(w->events, &w->n_events);
     strings_clear(w->evictions, &w->n_evictions);
     strings_clear(w->ungated, &w->n_ungated);
+    strings_clear(w->workloads, &w->n_workloads);
     strings_clear(w->told, &w->n_told);
 }
 
@@ -88,6 +89,7 @@ void world_free(struct world *w)
     free(w->events);
     free(w->evictions);
     free(w->ungated);
+    free(w->workloads);
     free(w->told);
     free(w->last_status);
     free(w->passed);
@@ -191,6 +193,12 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
     case GANG_PATCH_CONDITION:
         PUSH(w, told, xasprintf("%s: %s", e->pod.name, e->pod.text));
         w->told_version = e->pod.version;
+        break;
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        PUSH(w, workloads,
+             xasprintf("%s %s", e->kind == GANG_SUSPEND ? "suspend" : "resume",
+                       e->workload.ref->name));
         break;
     case GANG_QUEUE_STATUS:
     case GANG_EFFECT_MAX:
@@ -382,6 +390,13 @@ struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *nam
                                 .min_member = min,
                                 .min_children = -1};
     return s;
+}
+
+void world_suspend_refused(struct world *w, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_SUSPEND_REFUSED};
+    ev.gone = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(name)};
+    world_step(w, &ev, 1);
 }
 
 void world_budget(struct world *w, const char *name, const char *label, int allowed)

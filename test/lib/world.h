@@ -54,6 +54,8 @@ struct world {
     size_t n_nominations, cap_nominations;
     char **ungated; /* "pod@node" or "pod@", for pods whose gate is removed */
     size_t n_ungated, cap_ungated;
+    char **workloads; /* "suspend g" or "resume g", for the workload that owns PodGroup g */
+    size_t n_workloads, cap_workloads;
     char **evictions; /* names of pods */
     size_t n_evictions, cap_evictions;
     char **told; /* patches of the PodScheduled condition: "pod: text" */
@@ -135,6 +137,8 @@ void world_role(struct world *w, const char *name, const char *group, const char
 void world_try_members(struct world *w, const char *group, int from, int to);
 void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout);
 void world_group_gone(struct world *w, const char *name);
+/* The workload that owns the PodGroup was not suspended. */
+void world_suspend_refused(struct world *w, const char *name);
 
 /* Offers all nodes. Returns the names of the nodes that passed, separated by spaces. */
 const char *world_filter(struct world *w, const char *pod);

@@ -54,7 +54,8 @@ struct pod_truth {
     bool deleting;
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */
-    int refused;    /* the serial of the pod whose eviction a budget refused last */
+    int refused;    /* the serial of the pod whose eviction was refused last */
+    usec_t refused_at;
     enum dirty dirty;
     int lost;         /* the node of a Binding that may still succeed after an unclear result */
     usec_t lost_sent; /* the time of this Binding: the API server drops it after a while */
@@ -319,8 +320,10 @@ void eviction_asked(struct model *m, int p);
 void evictions_retry(struct model *m);
 /* Deletes all budgets and carries out all evictions. */
 void evictions_end(struct model *m);
-/* How long muster tries to evict a pod. Afterwards, it gives up the evictions that are refused. */
+/* A longer time than that for which muster tries to evict a pod (EVICT_TIME). Then it gives up the
+ * evictions that are refused. */
 #define EVICTIONS_END SECONDS(310)
+#define EVICT_TIME    SECONDS(300)
 void evictions_give_up(struct model *m);
 
 /* ---- model_scheduler.c ---- */

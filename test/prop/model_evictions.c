@@ -68,14 +68,16 @@ void eviction_asked(struct model *m, int p)
 {
     struct pod_truth *t = &m->pods[p];
     bool for_room = !op_has(&m->config, A_EVICT);
+    bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
-    if (!is_refused(m, budgets_of(m, t))) {
+    if (!forbidden && !hooked) {
         carry_out(m, t);
         return;
     }
-    if (for_room && t->dirty == CLEAN && budgets_known(m))
+    if (forbidden && for_room && t->dirty == CLEAN && budgets_known(m))
         model_fail(m, "evict", "eviction of p%d, which a disruption budget forbids", p);
     t->refused = t->serial;
+    t->refused_at = m->now;
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t)); /* other members may be gone before it is evicted */
 }
@@ -93,7 +95,8 @@ void evictions_retry(struct model *m)
 void evictions_give_up(struct model *m)
 {
     for (int p = 0; p < PODS; p++)
-        m->pods[p].refused = 0;
+        if (m->now - m->pods[p].refused_at >= EVICT_TIME)
+            m->pods[p].refused = 0;
 }
 
 void evictions_end(struct model *m)

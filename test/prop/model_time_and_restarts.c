@@ -32,7 +32,7 @@ static void watch_catches_up(struct model *m, usec_t until)
 }
 
 /* Advances the time, with a tick at each time that the core asks for, like the server's loop. */
-void let_time_pass(struct model *m, usec_t t)
+static void pass_time(struct model *m, usec_t t)
 {
     usec_t to = m->now + t, next = gang_core_next(m->core);
     watch_catches_up(m, to);
@@ -55,10 +55,12 @@ void let_time_pass(struct model *m, usec_t t)
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
     if (t > 0)
         hidden_return(m);
-    if (t >= EVICTIONS_END)
-        evictions_give_up(m);
-    else
-        evictions_end(m);
+}
+
+void let_time_pass(struct model *m, usec_t t)
+{
+    pass_time(m, t);
+    evictions_end(m);
 }
 
 /* ---- restarts ---- */
@@ -189,16 +191,24 @@ static void end_terminating(struct model *m)
         }
 }
 
-/* Watches do not lag as long as refused evictions stay refused. */
+/* Refused evictions stay refused for this time, but watches do not lag as long. */
+static void wait_for_evictions(struct model *m, usec_t t)
+{
+    for (usec_t end = m->now + t; m->now < end;) {
+        end_terminating(m);
+        objects_show_all(m);
+        pass_time(m, SECONDS(5));
+    }
+    evictions_give_up(m);
+}
+
 static void do_wait(struct model *m, const struct op *op)
 {
     usec_t t = op_get(op, A_TIME, 0) * USEC_PER_MSEC;
-    for (int i = 0; i < 2 && t >= EVICTIONS_END; i++) { /* the first round may evict pods */
-        end_terminating(m);
-        objects_show_all(m);
-        model_step(m);
-    }
-    let_time_pass(m, t);
+    if (t < EVICTIONS_END)
+        let_time_pass(m, t);
+    else
+        wait_for_evictions(m, t);
 }
 
 static bool any_barred(const struct model *m)

@@ -5,6 +5,7 @@
  */
 #include "test/prop/family.h"
 #include "test/prop/oracle.h"
+#include "test/prop/queue_rules.h"
 
 static int priority(const struct pod_truth *t)
 {
@@ -233,9 +234,12 @@ static int keeper_priority(const struct model *m)
     return s.earmark_gang;
 }
 
-/* Whether muster may keep room for a gang that has at least the pod's priority. */
+/* Whether muster may keep room for a gang that has at least the pod's priority, or that has taken
+ * back room for its queue. */
 static bool may_keep_room_from(const struct model *m, const struct pod_truth *t)
 {
+    if (op_has(&m->config, A_EVICTS) && queues_exist(m))
+        return true;
     for (int g = 0; g < GROUPS && oracle_room_is_kept(m); g++)
         if (group_priority(m, g) >= priority(t))
             return true;

@@ -188,9 +188,21 @@ static bool any_rejected_early(const struct model *m)
     return false;
 }
 
+/* Whether muster has requested an eviction that the API server refuses, which a new core does not
+ * know. */
+static bool any_eviction_refused(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && m->pods[p].refused == m->pods[p].serial)
+            return true;
+    return false;
+}
+
 /* `new` is from a core that keeps no room for gangs, so more gangs may have plans there. */
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
+    if (any_eviction_refused(m))
+        return;
     bool quiet =
         !any_rejected_early(m) && !gang_core_plans_deferred(m->core) && !oracle_room_is_kept(m);
     for (int g = 0; g < GROUPS; g++)

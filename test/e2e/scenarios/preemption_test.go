@@ -184,7 +184,7 @@ func unfinalize(t *testing.T, c *testbed.Cluster, name string) {
 	c.PatchPod(t, "ml", name, map[string]any{"metadata": map[string]any{"finalizers": nil}})
 }
 
-// Q03, S09: a gang of a higher priority evicts a whole gang through the Eviction API. The room is its
+// Q03: a gang of a higher priority evicts a whole gang through the Eviction API. The room is its
 // own from then on: when one of the two victims has ended, neither an ordinary pod nor a replacement
 // gets the free node. The evicted gang starts again as a whole.
 func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
@@ -221,18 +221,86 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 	m.WaitState(t, "ml", "batch", "Scheduled")
 }
 
-// Q03: a PodDisruptionBudget forbids the eviction. muster tries again and evicts the gang when the
-// budget allows it.
-func TestQ03_ADisruptionBudgetDelaysTheEviction(t *testing.T) {
+// training is the PodGroup of step 8 of the recipe as printed, with 8 workers.
+const training = `
+apiVersion: scheduling.run.ai/v2
+kind: PodGroup
+metadata:
+  name: training-with-timeout
+  namespace: ml-training
+spec:
+  minMember: 8
+  queue: training
+  priority: 50
+  scheduleTimeoutSeconds: 1800  # 30 minutes timeout
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: ml-training, name: training-with-timeout}
+spec:
+  replicas: 8
+  selector: {matchLabels: {app: training}}
+  template:
+    metadata:
+      labels: {app: training}
+      annotations: {scheduling.run.ai/pod-group: training-with-timeout}
+    spec:
+      schedulerName: kai-scheduler
+      containers:
+      - {name: worker, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}
+`
+
+// S09: step 8 of the recipe says that jobs of a higher priority may preempt the gang. A PodGroup of the
+// same priority waits. One of a higher priority evicts the whole gang and starts. When its job has ended,
+// the gang starts again, although all of its pods are new.
+func TestS09_AHigherPriorityPreempts(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, nil, testbed.Recipe)
+	c.Namespace(t, "ml-training")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
+	c.Apply(t, []byte(training))
+	gang := testbed.InGang(testbed.Recipe, "ml-training", "training-with-timeout")
+	c.Recorder.WaitRunning(t, gang, 8, 60*time.Second)
+	m.WaitState(t, "ml-training", "training-with-timeout", "Scheduled")
+	arrive := func(name string, priority int64) testbed.Which {
+		c.Add(t, testbed.Recipe.PodGroup("ml-training", name, 4, map[string]any{"queue": "training", "priority": priority}))
+		c.AddPods(t, testbed.Members(testbed.Recipe, "ml-training", name, 4, testbed.GPUs(1))...)
+		return testbed.InGang(testbed.Recipe, "ml-training", name)
+	}
+
+	equal := arrive("equal", 50)
+	c.Recorder.NoneBound(t, equal)
+	if n := boundOf(running(c.Recorder.Pods(gang))); n != 8 {
+		t.Fatalf("%d members of the gang run, want 8", n)
+	}
+	c.DeletePods(t, "ml-training", "equal-0", "equal-1", "equal-2", "equal-3")
+
+	higher := arrive("higher", 60)
+	c.WaitEvent(t, "PodGroup", "ml-training", "training-with-timeout", "Preempted",
+		"gang ml-training/higher, which has a higher priority (60, this one has 50)")
+	c.Recorder.WaitBound(t, higher, 4, 60*time.Second)
+	c.Recorder.Together(t, higher)
+	m.WaitState(t, "ml-training", "training-with-timeout", "Waiting")
+	if n := boundOf(running(c.Recorder.Pods(gang))); n != 0 {
+		t.Errorf("%d members of the evicted gang run, want none", n)
+	}
+	c.DeletePods(t, "ml-training", "higher-0", "higher-1", "higher-2", "higher-3")
+	m.WaitState(t, "ml-training", "training-with-timeout", "Scheduled")
+}
+
+// A budget that does not allow to evict the whole gang protects it, as long as the budget exists.
+func TestQ03_ADisruptionBudgetProtectsAGang(t *testing.T) {
 	beside(t)
 	c, m, gang := runningBatch(t)
 	c.Apply(t, []byte(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: ml, name: batch},
 		spec: {minAvailable: 2, selector: {matchLabels: {app: batch}}}}`))
 	time.Sleep(2 * time.Second) // the controller fills in its status
 	urgent := urgentGang(t, c, 1)
-	c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "gang ml/batch")
+	m.WaitState(t, "ml", "urgent", "Waiting")
 	time.Sleep(5 * time.Second)
 	waitTerminating(t, c, gang, 0)
+	showsAll(t, "muster explain", command(t, m, "explain", "ml/urgent", "--server", m.Ops),
+		"some pods are protected by PodDisruptionBudget ml/batch")
 	c.Delete(t, "poddisruptionbudgets.v1.policy", "ml", "batch")
 	for _, name := range waitTerminating(t, c, gang, 2) {
 		unfinalize(t, c, name)

@@ -2,7 +2,7 @@
 /* muster evicts gangs and pods of a lower priority, and keeps their room for a gang. */
 #include <stdio.h>
 
-#include "test/lib/world_queues.h"
+#include "test/lib/world_jobs.h"
 
 /* A running pod with a controller. `gang` NULL: an ordinary pod. */
 static struct gang_pod_facts *running(const char *name, const char *gang, int gpus,
@@ -475,6 +475,28 @@ static void pods_with_a_long_grace_period_stay(void **state)
     world_free(w);
 }
 
+/* kube-scheduler tries none of the pods for which others were evicted, so the gang fails when its
+ * time is over. It may evict others again 10 minutes later, and then after 20 minutes. */
+static void a_gang_that_does_not_start_evicts_more_and_more_rarely(void **state)
+{
+    (void)state;
+    struct jobs *jobs = jobs_new(world_of_nodes(1, 4));
+    struct job *low = job_add(jobs, (struct job){.name = "low", .min = 1, .gpus = 4, .on = "0"});
+    struct job *urgent = job_add(
+        jobs, (struct job){.name = "urgent", .min = 1, .gpus = 4, .priority = 10, .asleep = true});
+    jobs_pass(jobs, SECONDS(500));
+    assert_int_equal(job_evicted(jobs, low), 1);
+    assert_int_equal(job_runs(low), 1);
+    jobs_pass(jobs, SECONDS(1200));
+    assert_int_equal(job_evicted(jobs, low), 2);
+    assert_int_equal(job_runs(low), 1);
+    urgent->asleep = false;
+    jobs_pass(jobs, SECONDS(1200));
+    assert_int_equal(job_evicted(jobs, low), 3);
+    assert_int_equal(job_runs(urgent), 1);
+    jobs_free(jobs);
+}
+
 /* Inside a namespace, the priority of PodGroups decides who is evicted, and so it decides who must
  * leave the room free. */
 static void replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods(void **state)
@@ -802,6 +824,7 @@ int main(void)
         cmocka_unit_test(room_of_a_gang_that_is_gone_is_free),
         cmocka_unit_test(the_queue_counts_the_kept_room),
         cmocka_unit_test(pods_with_a_long_grace_period_stay),
+        cmocka_unit_test(a_gang_that_does_not_start_evicts_more_and_more_rarely),
         cmocka_unit_test(
             replacements_of_victims_do_not_take_the_room_by_the_priority_of_their_pods),
         cmocka_unit_test(a_gang_with_a_delay_evicts_later),

@@ -258,6 +258,25 @@ static void W01_a_field_that_a_user_edited_is_not_overwritten(void **state)
     drop(&g);
 }
 
+static void how_to_preempt_follows_the_workload(void **state)
+{
+    (void)state;
+    struct workload_group g = group_of(5);
+    cleanup_json json_t *object = served_by_the_api(&dialect_kai, &g);
+    json_object_set_new(g.annotations, "muster.dev/preemption", json_string("suspend"));
+    json_object_set_new(g.annotations, "note", json_string("new"));
+    cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_kai, &g);
+    assert_json(patch, "{metadata: {resourceVersion: '7', annotations: {muster.dev/preemption: "
+                       "suspend}}}");
+    json_object_update_recursive(object, patch);
+    assert_null(created_podgroup_patch(object, &dialect_kai, &g));
+    json_object_del(g.annotations, "muster.dev/preemption");
+    cleanup_json json_t *less = created_podgroup_patch(object, &dialect_kai, &g);
+    assert_json(less, "{metadata: {resourceVersion: '7', annotations: {muster.dev/preemption: "
+                      "null}}}");
+    drop(&g);
+}
+
 static void podgroups_of_other_programs_are_never_written(void **state)
 {
     (void)state;
@@ -339,6 +358,7 @@ int main(void)
         cmocka_unit_test(W01_only_changed_fields_are_written),
         cmocka_unit_test(min_resources_are_written_only_with_the_minimum),
         cmocka_unit_test(W01_a_field_that_a_user_edited_is_not_overwritten),
+        cmocka_unit_test(how_to_preempt_follows_the_workload),
         cmocka_unit_test(podgroups_of_other_programs_are_never_written),
         cmocka_unit_test(the_pods_own_the_podgroup_that_they_share),
         cmocka_unit_test(each_dialect_writes_its_own_links),

@@ -16,6 +16,11 @@ static void on_event(void *arg, struct gang_event *ev)
 {
     static const char *const outcomes[] = {"ok", "refused", "unclear", "unbound"};
     struct fixture *x = arg;
+    if (ev->kind == GANG_EV_SUSPEND_REFUSED) {
+        buf_printf(&x->heard, "refused:%s/%s ", ev->gone.ns, ev->gone.name);
+        gang_event_done(ev);
+        return;
+    }
     buf_printf(&x->heard, "%s:%s:%s:%s ", ev->kind == GANG_EV_BIND_DONE ? "bind" : "read",
                ev->result.uid, ev->result.node ? ev->result.node : "-",
                outcomes[ev->result.outcome]);
@@ -27,6 +32,7 @@ void make_writer(struct fixture *x, int bindings, double rate, double burst)
     x->writer = writer_new(&(struct writer_options){.client = x->client,
                                                     .groups = x->groups,
                                                     .queues = x->queues,
+                                                    .classes = x->classes,
                                                     .metrics = x->metrics,
                                                     .sink = &x->sink,
                                                     .bindings = bindings,
@@ -43,6 +49,7 @@ int set_up(void **state)
     x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
     x->groups = podgroups_new();
     x->queues = queue_cache_new();
+    x->classes = priority_classes_new();
     x->sink = (struct cluster_sink){on_event, x};
     x->fd = eventfd(0, EFD_CLOEXEC);
     make_writer(x, 4, 0, 0);
@@ -57,6 +64,7 @@ int tear_down(void **state)
     client_free(x->client);
     podgroups_free(x->groups);
     queue_cache_free(x->queues);
+    priority_classes_free(x->classes);
     api_metrics_free(x->metrics);
     fake_stop(x->api);
     buf_done(&x->heard);

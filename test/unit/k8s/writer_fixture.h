@@ -6,6 +6,7 @@
 #define MUSTER_TEST_WRITER_FIXTURE_H
 
 #include "api_fixture.h"
+#include "k8s/decode/priority_classes.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/write/write.h"
 #include "log_capture.h"
@@ -24,9 +25,10 @@ struct fixture {
     struct client *client;
     struct podgroups *groups;
     struct queue_cache *queues;
+    struct priority_classes *classes;
     struct writer *writer;
     struct cluster_sink sink;
-    struct buf heard; /* "bind:uid:node:outcome " and "read:…" */
+    struct buf heard; /* "bind:uid:node:outcome ", "read:…" and "refused:ns/podgroup " */
     int fd;
 };
 

@@ -134,7 +134,7 @@ static void every_member_of_the_headers_is_in_the_tables(void **state)
                                         "victims", "uids", "n",     NULL};
     static const char *const facts[] = {"packed", NULL};
     static const char *const effect[] = {
-        "kind", "filter", "prioritize", "preempt", "bind_reply", "pod", "event", NULL,
+        "kind", "filter", "prioritize", "preempt", "bind_reply", "pod", "workload", "event", NULL,
     };
     assert_true(check_header("gang/facts.h", facts) >= 18);
     assert_int_equal(check_header("gang/queue_facts.h", NULL), 3);

@@ -175,6 +175,32 @@ static void musters_own_minimum_overrides_volcanos(void **state)
            "scheduling.volcano.sh podgroup-ju min 3 resources cpu=4500m of batch/v1/Job/j ju");
 }
 
+static void volcano_copies_how_to_preempt(void **state)
+{
+    struct workload_rules rules = fixture_rules();
+    (void)state;
+    expect(&rules,
+           "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: batch/v1, kind: Job, "
+           "name: j, uid: ju, controller: true}]}, spec: {schedulerName: volcano}}",
+           "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: ju, annotations: "
+           "{muster.dev/preemption: suspend, note: a}}, spec: {parallelism: 4}}",
+           "scheduling.volcano.sh podgroup-ju min 1 annotations muster.dev/preemption=suspend of "
+           "batch/v1/Job/j ju");
+}
+
+static void other_ways_to_preempt_are_refused(void **state)
+{
+    struct workload_rules rules = fixture_rules();
+    (void)state;
+    expect(&rules,
+           "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: batch/v1, kind: Job, "
+           "name: j, uid: ju, controller: true}]}, spec: {schedulerName: kai-scheduler}}",
+           "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: ju, annotations: "
+           "{muster.dev/preemption: stop}}, spec: {parallelism: 4}}",
+           "error: Job default/j: annotation muster.dev/preemption is \"stop\", must be suspend or "
+           "evict");
+}
+
 static void unreadable_requests_are_refused(void **state)
 {
     struct workload_rules rules = fixture_rules();
@@ -437,6 +463,8 @@ int main(void)
         cmocka_unit_test(chains_of_owners_are_bounded),
         cmocka_unit_test(an_invalid_annotation_of_the_pod_is_refused),
         cmocka_unit_test(musters_own_minimum_overrides_volcanos),
+        cmocka_unit_test(volcano_copies_how_to_preempt),
+        cmocka_unit_test(other_ways_to_preempt_are_refused),
         cmocka_unit_test(unreadable_requests_are_refused),
         cmocka_unit_test(W01_configured_kinds_give_the_sum_of_their_replicas),
         cmocka_unit_test(W01_configured_kinds_work_with_volcano_and_override_the_table),

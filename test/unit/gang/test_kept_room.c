@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The room of evicted pods is for the gang for which they were evicted, so nothing is evicted in
+ * vain. */
+#include "test/lib/world_jobs.h"
+
+#define QUIET SECONDS(100)
+
+static struct jobs *nodes(int n, int gpus)
+{
+    return jobs_new(world_of_nodes(n, gpus));
+}
+
+/* The queue has 2 GPUs left, and the gang waits for 4 more. The replacement of the evicted pod
+ * needs only 2. It took them, was evicted again, and so on for ever. */
+static void Q08_a_replacement_does_not_take_what_is_left_in_the_queue(void **state)
+{
+    (void)state;
+    struct jobs *jobs = nodes(2, 8);
+    world_queue(jobs->w, "q", NULL, GANG_NOT_STATED, 10);
+    job_add(jobs, (struct job){.name = "low", .queue = "q", .min = 1, .gpus = 2, .on = "0"});
+    job_add(
+        jobs,
+        (struct job){.name = "equal", .queue = "q", .min = 1, .gpus = 2, .priority = 1, .on = "1"});
+    struct job *urgent = job_add(
+        jobs, (struct job){.name = "urgent", .queue = "q", .min = 2, .gpus = 4, .priority = 1});
+    assert_true(jobs_settle(jobs, QUIET));
+    assert_int_equal(jobs->n_evictions, 1);
+    assert_int_equal(job_runs(urgent), 2);
+    jobs_free(jobs);
+}
+
+/* Neither does an ordinary pod of the queue. */
+static void Q08_a_pod_does_not_take_what_is_left_in_the_queue(void **state)
+{
+    (void)state;
+    struct jobs *jobs = nodes(2, 8);
+    world_queue(jobs->w, "q", NULL, GANG_NOT_STATED, 10);
+    job_add(jobs, (struct job){.name = "low", .queue = "q", .min = 1, .gpus = 4, .on = "0"});
+    job_add(jobs, (struct job){.name = "urgent", .queue = "q", .min = 2, .gpus = 4, .priority = 1});
+    assert_int_equal(jobs->n_evictions, 1);
+    struct gang_pod_facts *f = world_pod_facts("single", NULL, 2);
+    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("q")};
+    world_pod_set(jobs->w, f);
+    assert_string_equal(world_filter_on(jobs->w, "single", "n0 n1", NULL), "");
+    jobs_free(jobs);
+}
+
+/* A gang in no queue has a higher priority, but could not evict the victim. */
+static void Q08_a_gang_in_no_queue_does_not_get_the_room(void **state)
+{
+    (void)state;
+    struct jobs *jobs = nodes(1, 4);
+    world_queue(jobs->w, "q", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
+    job_add(jobs, (struct job){.name = "low", .queue = "q", .min = 1, .gpus = 4, .on = "0"});
+    job_add(jobs, (struct job){.name = "outside", .min = 1, .gpus = 4, .priority = 3});
+    assert_int_equal(jobs->n_evictions, 0);
+    struct job *urgent = job_add(
+        jobs, (struct job){.name = "urgent", .queue = "q", .min = 1, .gpus = 4, .priority = 2});
+    assert_true(jobs_settle(jobs, QUIET));
+    assert_int_equal(jobs->n_evictions, 1);
+    assert_int_equal(job_runs(urgent), 1);
+    jobs_free(jobs);
+}
+
+/* Nothing is evicted for members that a running gang does not need. They do not get the room
+ * either, whatever priority they have: neither before nor after the other gang has its plan. */
+static void Q08_members_beyond_the_minimum_do_not_get_the_room(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        struct jobs *jobs = nodes(3, 4);
+        jobs->slow = slow;
+        job_add(jobs, (struct job){.name = "low", .min = 2, .gpus = 4, .priority = 1, .on = "01"});
+        struct job *elastic = job_add(
+            jobs, (struct job){.name = "elastic", .min = 1, .size = 3, .gpus = 4, .priority = 3});
+        jobs_settle(jobs, QUIET);
+        assert_int_equal(job_runs(elastic), 1);
+        struct job *urgent =
+            job_add(jobs, (struct job){.name = "urgent", .min = 2, .gpus = 1, .priority = 2});
+        assert_true(jobs_settle(jobs, QUIET));
+        assert_int_equal(jobs->n_evictions, 2);
+        assert_int_equal(job_runs(urgent), 2);
+        jobs_free(jobs);
+    }
+}
+
+/* A gang of a higher priority has waited too long, so muster keeps room for it, too (an earmark).
+ * This moves to other nodes when pods have ended, and took the room of the victims. */
+static void Q08_an_earmark_does_not_take_the_room(void **state)
+{
+    (void)state;
+    const struct job arrive[] = {
+        {.name = "outside", .min = 2, .gpus = 4, .priority = 1},
+        {.name = "large", .queue = "q", .min = 4, .gpus = 4, .priority = 3},
+        {.name = "small", .queue = "q", .min = 1, .gpus = 1, .priority = 3},
+        {.name = "low", .queue = "q", .min = 4, .gpus = 1},
+    };
+    struct jobs *jobs = jobs_new(world_new());
+    world_node(jobs->w, "n3", 8);
+    world_node(jobs->w, "n4", 8);
+    jobs->slow = true;
+    world_queue(jobs->w, "top", NULL, 24, GANG_UNLIMITED);
+    world_queue(jobs->w, "q", "top", GANG_NOT_STATED, GANG_UNLIMITED);
+    for (size_t i = 0; i < ARRAY_SIZE(arrive); i++) {
+        job_add(jobs, arrive[i]);
+        jobs_settle(jobs, SECONDS(70));
+    }
+    world_node(jobs->w, "n1", 8);
+    jobs_settle(jobs, SECONDS(70));
+    jobs_settle(jobs, SECONDS(70));
+    struct job *urgent = job_add(
+        jobs, (struct job){.name = "urgent", .queue = "q", .min = 1, .gpus = 1, .priority = 2});
+    assert_true(jobs_settle(jobs, QUIET));
+    assert_int_equal(jobs->n_evictions, 4);
+    assert_int_equal(job_runs(urgent), 1);
+    jobs_free(jobs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(Q08_a_replacement_does_not_take_what_is_left_in_the_queue),
+        cmocka_unit_test(Q08_a_pod_does_not_take_what_is_left_in_the_queue),
+        cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
+        cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
+        cmocka_unit_test(Q08_an_earmark_does_not_take_the_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
