@@ -153,8 +153,8 @@ struct gang_core *gang_core_free(struct gang_core *core)
     return NULL;
 }
 
-/* Whether the fact may help a gang, and muster did not cause it. Evicted pods and the pods that
- * replace them are no such facts. */
+/* Whether the fact may help a gang, and muster did not cause it. Evicted pods, the pods that
+ * replace them, and waiting pods are no such facts. */
 static bool comes_from_outside(const struct gang_core *core, const struct gang_event *ev)
 {
     static const bool always[GANG_EV_MAX] = {
@@ -175,7 +175,7 @@ static bool comes_from_outside(const struct gang_core *core, const struct gang_e
     bool ends = ev->kind == GANG_EV_POD_GONE ||
                 (!pod_is_finished(pod) &&
                  (ev->pod->phase == PHASE_SUCCEEDED || ev->pod->phase == PHASE_FAILED));
-    return ends && !pod->eviction.requested;
+    return ends && pod->node && !pod->eviction.requested;
 }
 
 static void take_fact(struct gang_core *core, struct gang_event *ev)

@@ -38,7 +38,8 @@ void jobs_free(struct jobs *jobs)
 
 /* ---- pods ---- */
 
-static void show_pod(struct jobs *jobs, const struct job *job, const struct job_pod *pod)
+static struct gang_pod_facts *pod_facts(const struct jobs *jobs, const struct job *job,
+                                        const struct job_pod *pod)
 {
     struct gang_pod_facts *f = world_pod_facts(pod->name, job->name, job->gpus);
     f->requests.items[0].amount = job->cpus ? 1000 * job->cpus : 1000;
@@ -49,7 +50,12 @@ static void show_pod(struct jobs *jobs, const struct job *job, const struct job_
     f->phase = pod->node ? PHASE_RUNNING : PHASE_PENDING;
     f->bound_at = pod->node ? jobs->w->now : 0;
     f->deleting = pod->leaving;
-    world_pod_set(jobs->w, f);
+    return f;
+}
+
+static void show_pod(struct jobs *jobs, const struct job *job, const struct job_pod *pod)
+{
+    world_pod_set(jobs->w, pod_facts(jobs, job, pod));
 }
 
 static void make_pod(struct jobs *jobs, struct job *job, const char *node)
@@ -91,28 +97,36 @@ static struct job_pod *pod_named(const struct jobs *jobs, const char *name, stru
     return NULL;
 }
 
-/* The gang for which the pod is evicted, from the event of the pod. */
-static struct job *taker_of_pod(const struct jobs *jobs, const char *pod)
+/* The gang for which the pod is evicted or its job suspended (`how`), from the event of the pod. */
+static struct job *taker_of_pod(const struct jobs *jobs, const char *pod, const char *how)
 {
     cleanup_free char *start =
-        xasprintf("Pod/%s Preempted: evicted to make room for gang default/", pod);
+        xasprintf("Pod/%s Preempted: %s to make room for gang default/", pod, how);
     for (size_t i = 0; i < jobs->w->n_events; i++)
         if (strncmp(jobs->w->events[i], start, strlen(start)) == 0) {
             const char *name = jobs->w->events[i] + strlen(start);
             return job_named(jobs, name, strcspn(name, ",:"));
         }
-    fail_msg("no event says why pod %s is evicted", pod);
+    fail_msg("no event says why pod %s is %s", pod, how);
     return NULL;
 }
 
+static void note_leaving(struct jobs *jobs, struct job *job, struct job_pod *pod, const char *how)
+{
+    assert_false(pod->leaving);
+    pod->leaving = true;
+    GROW(jobs->evictions, jobs->cap_evictions, jobs->n_evictions + 1);
+    jobs->evictions[jobs->n_evictions++] =
+        (struct job_eviction){job, taker_of_pod(jobs, pod->name, how)};
+}
+
+/* Pods of a job whose suspension was refused were noted before. */
 static void note_eviction(struct jobs *jobs, const char *name)
 {
     struct job *job;
     struct job_pod *pod = pod_named(jobs, name, &job);
-    assert_false(pod->leaving);
-    pod->leaving = true;
-    GROW(jobs->evictions, jobs->cap_evictions, jobs->n_evictions + 1);
-    jobs->evictions[jobs->n_evictions++] = (struct job_eviction){job, taker_of_pod(jobs, name)};
+    if (!(job->suspends == JOB_REFUSES_PAUSE && pod->leaving))
+        note_leaving(jobs, job, pod, "evicted");
 }
 
 static void carry_out_eviction(struct jobs *jobs, const char *name)
@@ -120,6 +134,74 @@ static void carry_out_eviction(struct jobs *jobs, const char *name)
     struct job *job;
     show_pod(jobs, job, pod_named(jobs, name, &job));
     make_pod(jobs, job, NULL);
+}
+
+/* ---- suspended jobs ---- */
+
+/* "suspend j" */
+static struct job *job_to_suspend(const struct jobs *jobs, const char *workload)
+{
+    const char *name = strchr(workload, ' ') + 1;
+    return strncmp(workload, "suspend", 7) == 0 ? job_named(jobs, name, strlen(name)) : NULL;
+}
+
+static void note_suspension(struct jobs *jobs, const char *workload)
+{
+    struct job *job = job_to_suspend(jobs, workload);
+    for (size_t i = 0; job && i < job->n_pods; i++)
+        if (job->pods[i].node && !job->pods[i].leaving)
+            note_leaving(jobs, job, &job->pods[i], "suspended");
+}
+
+static char *stand_in_name(const struct job *job, int i)
+{
+    return xasprintf("%s-s%d", job->name, i);
+}
+
+static void suspend(struct jobs *jobs, struct job *job)
+{
+    job->suspended = true;
+    jobs->suspensions++;
+    for (size_t i = job->n_pods; i-- > 0;)
+        if (job->pods[i].node)
+            show_pod(jobs, job, &job->pods[i]);
+        else
+            drop_pod(jobs, job, i);
+    for (int i = 0; i < job->size; i++) {
+        cleanup_free char *name = stand_in_name(job, i);
+        struct gang_pod_facts *f = pod_facts(jobs, job, &(struct job_pod){.name = name});
+        f->gated = f->suspended = true;
+        world_pod_set(jobs->w, f);
+    }
+}
+
+static void end_suspension(struct jobs *jobs, struct job *job)
+{
+    for (int i = 0; i < job->size && job->suspended; i++) {
+        cleanup_free char *name = stand_in_name(job, i);
+        world_pod_gone(jobs->w, name);
+    }
+    job->suspended = false;
+}
+
+static void resume(struct jobs *jobs, struct job *job)
+{
+    jobs->resumptions += job->suspended;
+    for (int i = 0; i < job->size && job->suspended; i++)
+        make_pod(jobs, job, NULL);
+    end_suspension(jobs, job);
+}
+
+static void carry_out_pause(struct jobs *jobs, const char *workload)
+{
+    struct job *job = job_to_suspend(jobs, workload);
+    const char *name = strchr(workload, ' ') + 1;
+    if (!job)
+        resume(jobs, job_named(jobs, name, strlen(name)));
+    else if (job->suspends == JOB_REFUSES_PAUSE)
+        world_suspend_refused(jobs->w, name);
+    else
+        suspend(jobs, job);
 }
 
 static void carry_out_binding(struct jobs *jobs, const char *binding)
@@ -138,28 +220,47 @@ static void carry_out_binding(struct jobs *jobs, const char *binding)
     show_pod(jobs, job, pod);
 }
 
+/* What muster requested in a step. */
+struct requests {
+    char **items;
+    size_t n;
+};
+
+static struct requests take(char ***items, size_t *n, size_t *cap)
+{
+    struct requests r = {STEAL(*items), *n};
+    *n = *cap = 0;
+    return r;
+}
+
+static void carry_out(struct jobs *jobs, struct requests r,
+                      void (*fn)(struct jobs *jobs, const char *request))
+{
+    for (size_t i = 0; i < r.n; i++) {
+        fn(jobs, r.items[i]);
+        free(r.items[i]);
+    }
+    free(r.items);
+}
+
 void jobs_look(struct jobs *jobs)
 {
     struct world *w = jobs->w;
-    while (w->n_evictions || w->n_bindings) {
-        size_t first = jobs->n_evictions, n_evictions = w->n_evictions, n_bindings = w->n_bindings;
-        char **evictions = STEAL(w->evictions), **bindings = STEAL(w->bindings);
-        w->n_evictions = w->cap_evictions = w->n_bindings = w->cap_bindings = 0;
-        for (size_t i = 0; i < n_evictions; i++)
-            note_eviction(jobs, evictions[i]);
-        if (jobs->see && n_evictions)
+    while (w->n_evictions || w->n_bindings || w->n_workloads) {
+        size_t first = jobs->n_evictions;
+        struct requests evictions = take(&w->evictions, &w->n_evictions, &w->cap_evictions);
+        struct requests bindings = take(&w->bindings, &w->n_bindings, &w->cap_bindings);
+        struct requests workloads = take(&w->workloads, &w->n_workloads, &w->cap_workloads);
+        for (size_t i = 0; i < evictions.n; i++)
+            note_eviction(jobs, evictions.items[i]);
+        for (size_t i = 0; i < workloads.n; i++)
+            note_suspension(jobs, workloads.items[i]);
+        if (jobs->see && jobs->n_evictions > first)
             jobs->see(jobs->arg, first);
         world_forget(w);
-        for (size_t i = 0; i < n_bindings; i++) {
-            carry_out_binding(jobs, bindings[i]);
-            free(bindings[i]);
-        }
-        for (size_t i = 0; i < n_evictions; i++) {
-            carry_out_eviction(jobs, evictions[i]);
-            free(evictions[i]);
-        }
-        free(bindings);
-        free(evictions);
+        carry_out(jobs, bindings, carry_out_binding);
+        carry_out(jobs, evictions, carry_out_eviction);
+        carry_out(jobs, workloads, carry_out_pause);
     }
     world_forget(w);
 }
@@ -179,6 +280,7 @@ struct job *job_add(struct jobs *jobs, struct job job)
     struct gang_group_facts *f = world_group_facts(its->name, its->min);
     f->queue = xstrdup_null(its->queue);
     f->created = jobs->w->now;
+    f->suspends = its->suspends != JOB_EVICTED;
     world_group_set(jobs->w, f);
     for (int i = 0; i < its->size; i++) {
         char node[3] = {'n', its->on ? its->on[i] : '\0', '\0'};
@@ -191,6 +293,8 @@ struct job *job_add(struct jobs *jobs, struct job job)
 void job_end(struct jobs *jobs, struct job *job)
 {
     job->exists = false;
+    end_suspension(jobs, job);
+    jobs_look(jobs);
     while (job->n_pods) {
         drop_pod(jobs, job, job->n_pods - 1);
         jobs_look(jobs);
@@ -331,7 +435,7 @@ static bool try_pods(struct jobs *jobs)
     return any;
 }
 
-/* Time passes. True: muster has evicted pods or sent Bindings. */
+/* Time passes. True: muster has requested something. */
 static bool let_pass(struct jobs *jobs, usec_t t)
 {
     struct world *w = jobs->w;
@@ -341,7 +445,7 @@ static bool let_pass(struct jobs *jobs, usec_t t)
         usec_t next = gang_core_next(w->core);
         w->now = next > w->now ? next : w->now;
         world_step(w, &(struct gang_event){.kind = GANG_EV_TICK}, 1);
-        any = w->n_evictions || w->n_bindings;
+        any = w->n_evictions || w->n_bindings || w->n_workloads;
         jobs_look(jobs);
     }
     w->now = any ? w->now : end;

@@ -7,6 +7,9 @@
  * gangs with a plan, and those of running gangs. jobs_settle() lets all this go on until nothing
  * happens any more.
  *
+ * If muster suspends a job, its pods become Terminating, and pods that stand for its new ones are
+ * shown until muster resumes it.
+ *
  * Nodes have the names n0 to n9. All evictions are noted, each with the job that gets the room.
  */
 #ifndef MUSTER_TEST_WORLD_JOBS_H
@@ -16,8 +19,14 @@
 
 struct job_pod {
     char *name, *node; /* node NULL: it waits */
-    bool leaving;      /* it is evicted */
+    bool leaving;      /* it is evicted, or its job is suspended */
     uint64_t call;     /* the last bind call; 0: none */
+};
+
+enum job_suspends {
+    JOB_EVICTED,       /* it does not ask to be suspended */
+    JOB_SUSPENDS,      /* muster may suspend it */
+    JOB_REFUSES_PAUSE, /* the same, but the suspension is refused */
 };
 
 struct job {
@@ -27,9 +36,10 @@ struct job {
     const char *on;           /* the node of each member, as in "001"; NULL: it waits */
     bool refused;             /* an admission webhook refuses its Bindings */
     bool asleep;              /* kube-scheduler does not try its pods */
+    enum job_suspends suspends;
 
     /* Kept by world_jobs.c. */
-    bool exists, tried;
+    bool exists, tried, suspended;
     struct job_pod *pods;
     size_t n_pods, cap_pods;
     int made;          /* pods so far */
@@ -47,7 +57,8 @@ struct jobs {
     size_t n, cap;
     struct job_eviction *evictions; /* an entry for each pod */
     size_t n_evictions, cap_evictions;
-    size_t started; /* counts Bindings of pods that their jobs need */
+    size_t suspensions, resumptions; /* how often this has happened */
+    size_t started;                  /* counts Bindings of pods that their jobs need */
     /* Called after each step with evictions, when the new ones are noted; may be NULL. */
     void (*see)(void *arg, size_t first);
     void *arg;

@@ -47,6 +47,7 @@ struct change {
     bool exists, keeps;             /* QUEUE_SET: keeps: it is not reclaimable */
     int gpus;                       /* NODE_SET: 0: it is gone; JOB_NEW: of each pod */
     int queue, min, size, priority; /* JOB_NEW: queue -1: none */
+    enum job_suspends suspends;     /* JOB_NEW */
 };
 
 struct run {
@@ -117,6 +118,7 @@ static struct change draw_job(struct drawn *d)
     c.min = 1 + up_to(3);
     c.size = c.min + (one_in(4) ? 1 + up_to(2) : 0);
     c.priority = up_to(3);
+    c.suspends = !one_in(3) ? JOB_EVICTED : one_in(4) ? JOB_REFUSES_PAUSE : JOB_SUSPENDS;
     return c;
 }
 
@@ -366,6 +368,7 @@ static void add_job(struct play *p, const struct change *c)
                                                           .min = c->min,
                                                           .size = c->size,
                                                           .gpus = c->gpus,
+                                                          .suspends = c->suspends,
                                                           .priority = c->priority});
 }
 
@@ -402,8 +405,11 @@ static void print_change(const struct change *c)
         printf("node n%d: %d GPUs\n", c->index, c->gpus);
         break;
     case JOB_NEW:
-        printf("job j%02d in queue %d: %d of %d pods of %d GPUs, priority %d\n", c->index, c->queue,
-               c->min, c->size, c->gpus, c->priority);
+        printf("job j%02d in queue %d: %d of %d pods of %d GPUs, priority %d%s\n", c->index,
+               c->queue, c->min, c->size, c->gpus, c->priority,
+               c->suspends == JOB_SUSPENDS        ? ", can be suspended"
+               : c->suspends == JOB_REFUSES_PAUSE ? ", refuses its suspension"
+                                                  : "");
         break;
     default:
         printf("job j%02d %s\n", c->index,
@@ -416,7 +422,7 @@ static void print_change(const struct change *c)
 /* ---- runs ---- */
 
 struct figures {
-    size_t arrivals, evictions, by_priority, by_reclaim, inside;
+    size_t arrivals, evictions, by_priority, by_reclaim, inside, suspensions, resumptions;
 };
 
 /* Prints the evictions since the n-th. */
@@ -458,6 +464,8 @@ static bool run_fails(const struct run *run, bool slow, struct figures *f, bool 
     f->by_priority += p->by_priority;
     f->by_reclaim += p->by_reclaim;
     f->inside += p->inside;
+    f->suspensions += p->jobs->suspensions;
+    f->resumptions += p->jobs->resumptions;
     jobs_free(p->jobs);
     free(p);
     return failed;
@@ -527,7 +535,8 @@ int main(int argc, char **argv)
     }
     printf(
         "%zu arrivals: %zu pods evicted, %zu of them by priority and %zu by reclaim (%zu inside a "
-        "queue of the tree); no rule is broken\n",
-        f.arrivals, f.evictions, f.by_priority, f.by_reclaim, f.inside);
+        "queue of the tree); %zu jobs suspended, %zu resumed; no rule is broken\n",
+        f.arrivals, f.evictions, f.by_priority, f.by_reclaim, f.inside, f.suspensions,
+        f.resumptions);
     return 0;
 }
