@@ -95,8 +95,7 @@ bool gang_queue_facts_equal(const struct gang_queue_facts *a, const struct gang_
            str_eq(a->parent, b->parent) && a->weight == b->weight &&
            a->weighs_amounts == b->weighs_amounts && a->priority == b->priority &&
            a->firm_priority == b->firm_priority && a->closed == b->closed && a->fifo == b->fifo &&
-           a->reclaimable == b->reclaimable && a->by_share == b->by_share &&
-           a->preempt_min_runtime == b->preempt_min_runtime &&
+           a->reclaimable == b->reclaimable && a->preempt_min_runtime == b->preempt_min_runtime &&
            a->reclaim_min_runtime == b->reclaim_min_runtime && a->created == b->created &&
            quotas_equal(a, b);
 }

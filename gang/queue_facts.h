@@ -49,7 +49,6 @@ struct gang_queue_facts {
     bool closed;           /* takes no new pods */
     bool fifo;             /* nothing passes its first waiting gang */
     bool reclaimable;      /* others may take back what it uses above its deserved share */
-    bool by_share;         /* queues take back what others use above their fair share, too */
     /* How long a gang runs at least before others of its queue preempt it, and before other queues
      * take its room back; GANG_NOT_STATED: as in the queue above. */
     usec_t preempt_min_runtime, reclaim_min_runtime;

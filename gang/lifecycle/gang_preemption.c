@@ -200,10 +200,9 @@ static bool asked_enough(struct gang_core *core)
 /* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
 static bool may_reclaim(struct gang_core *core, const struct gang *gang)
 {
-    if (!core->queues.root || !gang->queue || !queue_deserves_more(gang->queue))
-        return false;
-    struct entitlement e = gang_entitlement(core, gang);
-    return e.up_to[RECLAIM_DESERVED] || e.up_to[RECLAIM_SHARE];
+    struct reclaimed what;
+    return core->queues.root && gang->queue && queue_deserves_more(gang->queue) &&
+           gang_entitled(core, gang, &what);
 }
 
 void preemption_notice(struct gang_core *core)
@@ -290,19 +289,16 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
-    bool shares = queue_takes_by_share(gang->queue);
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false;
     if (core->now >= gang->preempting.next) {
         later = core->now < core->preempting.next;
         asked = !later && (lower || (!asked_enough(core) && may_reclaim(core, gang)));
         if (asked && search(core, gang))
             return true;
-        if (!asked && shares && !later) /* its fair share may change at any time */
-            pause_gang(core, gang);
-        else if (!asked) /* its pause does not grow: it comes before gangs that have searched */
+        if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    if (lower || asked || later || shares) /* else only a change can help, which plans it again */
+    if (lower || asked || later) /* otherwise only a change can help, which plans it again */
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     return false;
 }

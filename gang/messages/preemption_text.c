@@ -63,14 +63,10 @@ static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
 
 static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
 {
-    static const char *const texts[RECLAIM_RULES][2] = {
-        [RECLAIM_DESERVED] = {"deserves the room", "it deserves"},
-        [RECLAIM_SHARE] = {"stays within its fair share", "its fair share"},
-    };
-    return xasprintf("%s to make room for gang %s/%s: queue %s %s, and queue %s uses more than %s",
+    return xasprintf("%s to make room for gang %s/%s: queue %s deserves the room, and queue %s "
+                     "uses more than it deserves",
                      what_happens(v), gang->head->ref.ns, gang->head->ref.name,
-                     gang->queue->ref.name, texts[v->take.rule][0], v->take.branch->ref.name,
-                     texts[v->take.rule][1]);
+                     gang->queue->ref.name, v->take.branch->ref.name);
 }
 
 void emit_preemption(struct gang_core *core, const struct gang *gang,

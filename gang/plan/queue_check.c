@@ -205,13 +205,16 @@ bool queue_owes_room(struct gang_core *core, const struct gang *gang)
     return owed;
 }
 
-struct entitlement gang_entitlement(struct gang_core *core, const struct gang *gang)
+const struct queue *gang_entitled(struct gang_core *core, const struct gang *gang,
+                                  struct reclaimed *ret_what)
 {
     int want = unit_lacks(gang->root, STAGE_PLANNED);
     struct needs_of_pods needs = needs_of_some(core, gang, want > 0 ? want : 0, /* least= */ false);
-    struct entitlement e = queue_entitlement(core, gang->queue, listed(core, &needs), gang->firm);
+    struct need_list list = listed(core, &needs);
+    *ret_what = reclaimed_for(core, list);
+    const struct queue *top = queue_entitled(core, gang->queue, list);
     amounts_done(core, &needs.others);
-    return e;
+    return top;
 }
 
 bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang)

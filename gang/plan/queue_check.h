@@ -26,8 +26,10 @@ bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang);
 /* The gang would fit in its queue's fair share: queues above theirs must not take the room that it
  * waits for. */
 bool queue_owes_room(struct gang_core *core, const struct gang *gang);
-/* What the gang may take back from other queues. The gang's members have been counted. */
-struct entitlement gang_entitlement(struct gang_core *core, const struct gang *gang);
+/* The highest queue up to which the gang's queues deserve what it needs, see queue_entitled();
+ * NULL: none. Sets the resources that count. The gang's members have been counted. */
+const struct queue *gang_entitled(struct gang_core *core, const struct gang *gang,
+                                  struct reclaimed *ret_what);
 /* Whatever else the gang waits for, its queue refuses it, or lacks room even for the needed number
  * of members that need least. The gang's members have been counted. */
 bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang);

@@ -60,7 +60,7 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang)
     struct taker taker = {.core = core, .gang = gang};
     gang_count(core, gang);
     if (core->queues.root && gang->queue && gang->queue != core->queues.none)
-        taker.entitlement = gang_entitlement(core, gang);
+        taker.entitled = gang_entitled(core, gang, &taker.what);
     return taker;
 }
 
@@ -72,10 +72,10 @@ static struct take may_take(const struct taker *taker, const struct queue *their
     theirs = theirs ? theirs : taker->core->queues.none;
     if (mine == theirs)
         return (struct take){.may = lower};
-    struct take take = {.queue = theirs};
-    take.branch = queue_that_borrows(taker->core, mine, theirs, &taker->entitlement, &take.rule);
-    take.may = take.branch != NULL;
-    return take;
+    const struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
+    if (!branch || !queue_uses_lent(taker->core, branch, &taker->what))
+        return (struct take){.may = false};
+    return (struct take){.may = true, .queue = theirs, .branch = branch};
 }
 
 /* From members of `victim`. */
@@ -398,11 +398,10 @@ static bool remove_one(struct trial *t, struct victims *victims, const struct vi
 bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 {
     const struct victim *v = &victims->items[i];
-    const struct reclaimed *what = &victims->taker.entitlement.what;
+    const struct reclaimed *what = &victims->taker.what;
     if (!v->take.branch || victims->relaxed)
         return remove_one(t, victims, v);
-    return queue_uses_lent(t->core, v->take.branch, v->take.rule, what) &&
-           remove_one(t, victims, v) &&
+    return queue_uses_lent(t->core, v->take.branch, what) && remove_one(t, victims, v) &&
            queues_keep_deserved(t->core, v->take.queue, v->take.branch, what);
 }
 

@@ -25,7 +25,8 @@
 struct taker {
     struct gang_core *core;
     const struct gang *gang;
-    struct entitlement entitlement; /* to room of other queues */
+    const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
+    struct reclaimed what;        /* the resources that it may take back */
 };
 struct taker taker_of(struct gang_core *core, const struct gang *gang);
 
@@ -34,7 +35,6 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang);
 struct take {
     bool may;
     const struct queue *queue, *branch; /* NULL: by priority */
-    enum reclaim_rule rule;
 };
 
 struct victim {

@@ -51,7 +51,7 @@ int64_t dominant_part(const struct gang_core *core, const struct amounts *amount
     return most;
 }
 
-bool is_beyond_share(const struct queue *queue, uint32_t r, int64_t need)
+static bool is_beyond_share(const struct queue *queue, uint32_t r, int64_t need)
 {
     return need > amount_of(&queue->share.fair, r) / 1000 - amount_of(&queue->used, r);
 }

@@ -52,8 +52,6 @@ static inline int64_t share_scaled(int64_t a, int64_t b, int64_t c)
 int64_t cluster_part(const struct gang_core *core, const struct need *need);
 /* The largest of these parts. */
 int64_t dominant_part(const struct gang_core *core, const struct amounts *amounts);
-/* Whether the queue uses more than its fair share of the resource with this need in addition. */
-bool is_beyond_share(const struct queue *queue, uint32_t resource, int64_t need);
 /* With these needs in addition, the queue stays within its fair share. False without queues. */
 bool queue_is_owed(const struct gang_core *core, const struct queue *queue, struct need_list needs);
 /* x * 2^-(dt / half_life). */

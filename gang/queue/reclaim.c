@@ -3,7 +3,6 @@
 
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
-#include "gang/queue/fair_share.h"
 #include "gang/queue/queue_tree.h"
 
 /* False: there are too many resources. */
@@ -15,7 +14,7 @@ static bool add(struct reclaimed *what, uint32_t resource)
     return true;
 }
 
-static struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs)
+struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs)
 {
     struct reclaimed devices = {.n = 0}, others = {.n = 0};
     for (size_t i = 0; i < needs.n; i++) {
@@ -49,11 +48,6 @@ static int64_t deserved_of(const struct queue *queue, uint32_t resource)
     return states_deserved(queue, resource) ? queue_quota(queue, resource)->deserved : 0;
 }
 
-bool queue_takes_by_share(const struct queue *queue)
-{
-    return queue && queue->facts && queue->facts->by_share;
-}
-
 /* ---- the side that takes ---- */
 
 static bool deserves(const struct gang_core *core, const struct queue *queue,
@@ -72,10 +66,6 @@ static bool deserves(const struct gang_core *core, const struct queue *queue,
 
 bool queue_deserves_more(const struct queue *queue)
 {
-    if (queue_takes_by_share(queue))
-        for (size_t i = 0; i < queue->share.fair.n; i++)
-            if (!is_beyond_share(queue, queue->share.fair.items[i].resource, 1))
-                return true;
     for (size_t i = 0; i < queue->n_quotas; i++) {
         const struct quota *quota = &queue->quotas[i];
         if (quota->deserved > amount_of(&queue->used, quota->resource))
@@ -84,39 +74,14 @@ bool queue_deserves_more(const struct queue *queue)
     return false;
 }
 
-/* Whether it stays within its fair share with the needs in addition. */
-static bool is_owed(const struct gang_core *core, const struct queue *queue, struct need_list needs,
-                    const struct reclaimed *what)
-{
-    for (size_t i = 0; i < what->n; i++) {
-        int64_t need;
-        uint32_t r = counted_as(core, queue, what->resources[i]);
-        if (needs_list(core, needs, r, &need) && is_beyond_share(queue, r, need))
-            return false;
-    }
-    return what->n > 0 && queue_takes_by_share(queue);
-}
-
-/* The highest queue up to which the rule is true for all queues from this one on. */
-static const struct queue *highest(const struct gang_core *core, const struct queue *queue,
-                                   struct need_list needs, const struct reclaimed *what,
-                                   bool (*rule)(const struct gang_core *, const struct queue *,
-                                                struct need_list, const struct reclaimed *))
+const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,
+                                   struct need_list needs)
 {
     const struct queue *top = NULL;
-    for (; queue && queue->parent && rule(core, queue, needs, what); queue = queue->parent)
+    struct reclaimed what = reclaimed_for(core, needs);
+    for (; queue && queue->parent && deserves(core, queue, needs, &what); queue = queue->parent)
         top = queue;
     return top;
-}
-
-struct entitlement queue_entitlement(const struct gang_core *core, const struct queue *queue,
-                                     struct need_list needs, bool firm)
-{
-    struct entitlement e = {.what = reclaimed_for(core, needs)};
-    e.up_to[RECLAIM_DESERVED] = highest(core, queue, needs, &e.what, deserves);
-    if (!firm)
-        e.up_to[RECLAIM_SHARE] = highest(core, queue, needs, &e.what, is_owed);
-    return e;
 }
 
 /* ---- the side that gives ---- */
@@ -132,34 +97,24 @@ static bool is_reclaimable(const struct queue *queue, const struct queue *up_to)
     return false;
 }
 
-bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
-                     enum reclaim_rule rule, const struct reclaimed *what)
+const struct queue *queue_that_lends(const struct queue *mine, const struct queue *theirs,
+                                     const struct queue *entitled)
 {
-    if (rule == RECLAIM_SHARE && !queue_takes_by_share(branch))
-        return false;
+    struct queue *a = (struct queue *)(uintptr_t)mine, *b = (struct queue *)(uintptr_t)theirs;
+    if (!entitled || !queue_branches(&a, &b) || a->level < entitled->level)
+        return NULL;
+    return is_reclaimable(theirs, b) ? b : NULL;
+}
+
+bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
+                     const struct reclaimed *what)
+{
     for (size_t i = 0; i < what->n; i++) {
         uint32_t r = counted_as(core, branch, what->resources[i]);
-        if (rule == RECLAIM_SHARE ? is_beyond_share(branch, r, 0)
-                                  : amount_of(&branch->used, r) > deserved_of(branch, r))
+        if (amount_of(&branch->used, r) > deserved_of(branch, r))
             return true;
     }
     return false;
-}
-
-const struct queue *queue_that_borrows(const struct gang_core *core, const struct queue *mine,
-                                       const struct queue *theirs, const struct entitlement *e,
-                                       enum reclaim_rule *ret_rule)
-{
-    struct queue *a = (struct queue *)(uintptr_t)mine, *b = (struct queue *)(uintptr_t)theirs;
-    if (!queue_branches(&a, &b) || !is_reclaimable(theirs, b))
-        return NULL;
-    for (enum reclaim_rule rule = 0; rule < RECLAIM_RULES; rule++)
-        if (e->up_to[rule] && a->level >= e->up_to[rule]->level &&
-            queue_uses_lent(core, b, rule, &e->what)) {
-            *ret_rule = rule;
-            return b;
-        }
-    return NULL;
 }
 
 bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,

@@ -103,7 +103,6 @@ static int kai_decode(const json_t *object, struct gang_queue_facts *facts, stru
         field_object(spec, "resources", &all, err) < 0)
         return err_at(err, "spec");
     facts->priority = (int32_t)(priority - DEFAULT_PRIORITY);
-    facts->by_share = true;
     facts->weight = 0; /* its largest, where the queue as a whole counts */
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++)
         if (read_resource(all, &resources[i], facts, err) < 0)

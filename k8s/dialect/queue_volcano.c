@@ -31,14 +31,11 @@ static int volcano_order(const json_t *spec, struct gang_queue_facts *facts, str
 }
 
 /* As in Volcano's plugin `capacity`: a queue deserves at least what is reserved for it, and a
- * capability of 0 cpu or memory is no limit. If a queue states nothing that it deserves, it
- * deserves its share by weight, as in Volcano's plugin `proportion`. */
+ * capability of 0 cpu or memory is no limit. */
 static void complete_quotas(struct gang_queue_facts *facts)
 {
-    facts->by_share = true;
     for (size_t i = 0; i < facts->n_quotas; i++) {
         struct gang_quota *q = &facts->quotas[i];
-        facts->by_share &= q->deserved == GANG_NOT_STATED;
         if (q->reserved > 0 && q->reserved > q->deserved)
             q->deserved = q->reserved;
         if (q->cap == 0 && (str_eq(q->resource, "cpu") || str_eq(q->resource, "memory")))

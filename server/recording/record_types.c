@@ -290,7 +290,6 @@ static const struct record_field queue_fields[] = {
     BOOL(gang_queue_facts, closed),
     BOOL(gang_queue_facts, fifo),
     BOOL(gang_queue_facts, reclaimable),
-    BOOL(gang_queue_facts, by_share),
     I64(gang_queue_facts, preempt_min_runtime),
     I64(gang_queue_facts, reclaim_min_runtime),
     I64(gang_queue_facts, created),

@@ -665,69 +665,6 @@ static void Q08_no_queue_falls_below_what_it_deserves(void **state)
 }
 
 /* The queue that has lost room does not take it back: the other uses only what it deserves. */
-/* A queue that deserves nothing, and whose weight gives it an equal part of what is left over. */
-static void by_share(struct world *w, const char *name, int64_t deserved)
-{
-    struct gang_queue_facts *f = world_queue_facts(name, NULL);
-    f->by_share = true;
-    f->weight = 1000;
-    gang_quota_add(f, GPU)->deserved = deserved;
-    world_queue_set(w, f);
-}
-
-/* Queues a and b share 16 GPUs, of which b uses all. So each has a share of 8 as soon as a wants
- * them. Nobody takes back what is within the share. */
-static void Q10_a_queue_gets_its_fair_share(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(4, 4);
-    by_share(w, "a", 0);
-    by_share(w, "b", 0);
-    runs_in(w, "keeps", "b", 0, 2);
-    world_wait(w, SECONDS(5)); /* so it would lose more */
-    runs_in(w, "borrows", "b", 2, 2);
-    arrives_in(w, "first", "a", 3);
-    arrives_in(w, "second", "a", 2);
-    world_wait(w, SECONDS(10));
-    assert_int_equal(w->n_evictions, 2);
-    assert_true(world_evicted(w, "borrows-2") && world_evicted(w, "borrows-3"));
-    assert_string_equal(world_reason_name(w, "second"), "WaitsForEvictedPods");
-    assert_true(world_event(w, "PodGroup/borrows Preempted: evicted to make room for gang "
-                               "default/second: queue a stays within its fair share, and queue b "
-                               "uses more than its fair share"));
-    world_pod_gone(w, "borrows-2");
-    world_pod_gone(w, "borrows-3");
-    world_members(w, "borrows", 4, 6, 4);
-    runs(w, "second-0", "second", 4, "n2");
-    runs(w, "second-1", "second", 4, "n3");
-    assert_string_equal(world_state(w, "second"), "Scheduled");
-    world_wait(w, SECONDS(600));
-    assert_int_equal(w->n_evictions, 2);
-    world_free(w);
-}
-
-/* What a queue deserves is not taken, although its share would be less. Queues of a dialect without
- * fair shares take nothing by share. */
-static void Q10_fair_shares_take_nothing_deserved(void **state)
-{
-    (void)state;
-    for (int deserved = 0; deserved <= 16; deserved += 8) {
-        struct world *w = world_of_nodes(4, 4);
-        by_share(w, "a", 0);
-        if (deserved)
-            by_share(w, "b", deserved);
-        else
-            world_queue(w, "b", NULL, 0, GANG_UNLIMITED);
-        runs_in(w, "one", "b", 0, 2);
-        runs_in(w, "two", "b", 2, 2);
-        arrives_in(w, "wants", "a", 2);
-        world_wait(w, SECONDS(10));
-        /* With 8 deserved, b has a share of 12, so the 8 that a wants are more than its share. */
-        assert_int_equal(w->n_evictions, 0);
-        world_free(w);
-    }
-}
-
 static void Q08_nobody_takes_in_turn(void **state)
 {
     (void)state;
@@ -831,8 +768,6 @@ int main(void)
         cmocka_unit_test(Q01_evicted_pods_count_in_their_queue),
         cmocka_unit_test(Q08_a_gang_evicts_once_between_outside_changes),
         cmocka_unit_test(Q10_lent_room_comes_back),
-        cmocka_unit_test(Q10_a_queue_gets_its_fair_share),
-        cmocka_unit_test(Q10_fair_shares_take_nothing_deserved),
         cmocka_unit_test(Q08_no_queue_falls_below_what_it_deserves),
         cmocka_unit_test(Q08_nobody_takes_in_turn),
         cmocka_unit_test(a_queue_does_not_take_its_room_again),

@@ -180,27 +180,6 @@ static void Q05_queues_of_kai_that_make_no_sense_say_so(void **state)
     check_cases(KAI, cases, ARRAY_SIZE(cases));
 }
 
-/* Queues of KAI, and those of Volcano that state nothing that they deserve. */
-static void Q10_some_queues_reclaim_by_fair_share(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *api_group, *spec;
-        bool by_share;
-    } cases[] = {
-        {KAI, "spec: {resources: {gpu: {quota: 8}}}", true},
-        {VOLCANO, "spec: {weight: 3, capability: {cpu: 8}}", true},
-        {VOLCANO, "spec: {guarantee: {resource: {cpu: 8}}}", true},
-        {VOLCANO, "spec: {capability: {cpu: 8}, deserved: {nvidia.com/gpu: 1}}", false},
-        {SIGS, "spec: {min: {cpu: 8}}", false},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_queue_facts *f = read_queue(cases[i].api_group, "", cases[i].spec);
-        assert_int_equal(f->by_share, cases[i].by_share);
-        gang_queue_facts_free(f);
-    }
-}
-
 static void Q01_queues_of_volcano_are_read(void **state)
 {
     (void)state;
@@ -853,7 +832,6 @@ int main(void)
         cmocka_unit_test(Q05_a_limit_of_kai_that_is_not_set_is_known),
         cmocka_unit_test(Q05_queues_of_kai_that_make_no_sense_say_so),
         cmocka_unit_test(Q01_queues_of_volcano_are_read),
-        cmocka_unit_test(Q10_some_queues_reclaim_by_fair_share),
         cmocka_unit_test(Q05_queues_of_volcano_that_make_no_sense_say_so),
         cmocka_unit_test(Q01_elastic_quotas_are_read),
         cmocka_unit_test(Q01_quotas_of_koordinator_weigh_amounts),
