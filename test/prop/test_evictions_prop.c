@@ -118,7 +118,7 @@ static struct change draw_job(struct drawn *d)
     c.min = 1 + up_to(3);
     c.size = c.min + (one_in(4) ? 1 + up_to(2) : 0);
     c.priority = up_to(3);
-    c.suspends = !one_in(3) ? JOB_EVICTED : one_in(4) ? JOB_REFUSES_PAUSE : JOB_SUSPENDS;
+    c.suspends = c.index % 3 ? JOB_EVICTED : c.index % 4 ? JOB_SUSPENDS : JOB_REFUSES_PAUSE;
     return c;
 }
 
