@@ -31,8 +31,8 @@
 #define HOLDINGS_MAX  4000
 /* The limit of the search for victims, in scanned nodes. It takes about 4 ms. */
 #define EVICTION_WORK_MAX 20000
-/* The same for the search for moves. */
-#define CONSOLIDATION_WORK_MAX 12000
+/* The same for the search for moves. It takes about 2 ms. */
+#define CONSOLIDATION_WORK_MAX 5000
 
 /* ---- the tree of units ---- */
 
