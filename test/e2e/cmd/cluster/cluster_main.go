@@ -172,10 +172,19 @@ func run(s *testbed.Script, want setup) {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
 	want.writeEnvironment(s, m)
-	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(m)), 0o644); err != nil {
+	if err := writeWhole(readyFile(want.folder), want.advice(m)); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
+}
+
+// writeWhole writes a file that a waiting reader sees complete or not at all.
+func writeWhole(path, text string) error {
+	part := path + ".part"
+	if err := os.WriteFile(part, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
 }
 
 func (want setup) version(s *testbed.Script) testbed.Kubernetes {
