@@ -57,6 +57,11 @@ func TestC04_KilledInEveryCell(t *testing.T) {
 		here = someCells(here)
 	}
 	t.Logf("%d of %d cells", len(here), len(all))
+	for key := range racing {
+		if !slices.ContainsFunc(all, func(c cell) bool { return c.key() == key }) {
+			t.Errorf("racing: the table has no cell %q", key)
+		}
+	}
 	byState := map[string][]cell{}
 	for _, each := range here {
 		byState[each.state] = append(byState[each.state], each)
@@ -176,7 +181,7 @@ func (p *point) happens() {
 	defer p.gates.api.DelayWatches(0)
 	for range 4 {
 		triggers[p.id](p)
-		patience, again := racing[p.String()]
+		patience, again := racing[p.key()]
 		if !again {
 			patience = time.Minute // three holds, for a member without a filter call
 		}
@@ -192,16 +197,16 @@ func (p *point) happens() {
 	p.Errorf("the cell %q is not reached (for a new cell, extend killpoints_test.go, or give a reason in notHere); the gang is %+v", p, p.m.GangPods(p, p.ns, wayGroup))
 }
 
-// racing are the cells where two things must happen in a certain order, or in one step. They are
-// tried again after some time.
+// racing are the cells where two things must happen in a certain order, or in one step, by state and
+// id of the trigger. They are tried again after some time.
 var racing = map[string]time.Duration{
-	"Done: member seen on a node":   time.Second,
-	"Done: member succeeded":        time.Second,
-	"Assembling: Binding succeeded": 12 * time.Second, // a hanging Binding is sent again after ten seconds
-	"Committing: Binding succeeded": 12 * time.Second,
-	"Recovering: Binding succeeded": 12 * time.Second,
+	"Done MEMBER_BOUND":   time.Second,
+	"Done MEMBER_ENDED":   time.Second,
+	"Assembling BOUND_OK": 12 * time.Second, // a hanging Binding is sent again after ten seconds
+	"Committing BOUND_OK": 12 * time.Second,
+	"Recovering BOUND_OK": 12 * time.Second,
 	// For half a second after a pod has left, a missing node is not evidence.
-	"Recovering: kube-scheduler refuses a member's planned node": time.Second,
+	"Recovering REFUSED": time.Second,
 }
 
 // reached is how often muster has counted the cell.

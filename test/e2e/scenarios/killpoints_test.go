@@ -26,6 +26,7 @@ type cell struct {
 }
 
 func (c cell) String() string { return c.state + ": " + c.trigger }
+func (c cell) key() string    { return c.state + " " + c.id }
 
 var rowOfTable = regexp.MustCompile(`(?m)^    X\((\w+), "([^"]+)"((?:, "[A-Z]*"){8}), "`)
 
