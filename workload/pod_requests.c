@@ -63,9 +63,9 @@ static const json_t *list_at(struct reading *r, const char *path)
 
 static void ask(struct reading *r, const struct place *at, const char *path, const json_t *except)
 {
+    json_t *map = (json_t *)(uintptr_t)map_at(r, at, path), *value;
     const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)map_at(r, at, path), name, value)
+    json_object_foreach(map, name, value)
     {
         if (!json_object_get(except, name))
             request_sums_ask(r->sums, name, quantity(r, at, path, name, value));
