@@ -187,6 +187,10 @@ PUBLIC(kube_protobuf_namespace, {1, OBJECT, "metadata", &object_meta});
 /* More than the depth of any message above. RawExtension does not lead to recursion here. */
 #define MAX_DEPTH 12
 
+/* A larger map of texts would take the watch's thread for long: 100,000 labels take 0.1 s. Useful
+ * maps have far fewer entries. Quantities have no such bound, since muster charges all of them. */
+#define MAX_TEXTS 10000
+
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct wire {
@@ -363,6 +367,8 @@ static bool put_entry(json_t *to, const char *name, struct wire w, bool quantity
         map = json_object();
         put(to, name, map);
     }
+    if (!quantity && json_object_size(map) >= MAX_TEXTS)
+        return false;
     cleanup_free char *mended_key = mended(key.data, key.len);
     char small[256];
     cleanup_free char *large = NULL;
@@ -475,7 +481,8 @@ static json_t *part_of(const struct kube_protobuf_message *m, struct piece raw, 
     json_t *tree = json_object();
     *err = (struct err){.code = ERR_NONE};
     if (!fill(tree, m, wire_of(raw.data, raw.len), 0))
-        err_set(err, ERR_INVALID, "a field is not valid Kubernetes protobuf");
+        err_set(err, ERR_INVALID,
+                "a field is not valid Kubernetes protobuf, or has more than %d entries", MAX_TEXTS);
     return tree;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "fake_api.h"
+#include "k8s/encoding/kube_json.h"
 #include "k8s/kube_cluster.h"
 
 #define NODES    "GET /api/v1/nodes"
@@ -242,7 +243,7 @@ static void T01_an_unreadable_podgroup_is_invalid(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf values = BUF_INIT;
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < KUBE_JSON_VALUES; i++)
         buf_puts(&values, "0,");
     cleanup_free char *list =
         xasprintf(LIST("7", "{\"metadata\":{\"namespace\":\"ml\",\"name\":\"rich\",\"uid\":"
@@ -252,7 +253,7 @@ static void T01_an_unreadable_podgroup_is_invalid(void **state)
     fake_answer(x->api, VERSION, 200, SERVED);
     fake_answer(x->api, GROUPS, 200, list);
     open_cluster(x);
-    assert_heard(x, "+group rich it cannot be read: it has 50008 values, must be at most 50000; "
+    assert_heard(x, "+group rich it cannot be read: it has 30008 values, must be at most 30000; "
                     "remove fields that are not needed;");
     assert_heard(x, "SYNCED;");
 }
@@ -368,7 +369,7 @@ static void T01_an_unreadable_budget_covers_its_namespace(void **state)
 {
     struct fixture *x = *state;
     cleanup_buf struct buf values = BUF_INIT;
-    for (int i = 0; i < 50000; i++)
+    for (int i = 0; i < KUBE_JSON_VALUES; i++)
         buf_puts(&values, "0,");
     cleanup_free char *list = xasprintf(
         LIST("7", "{" META("b", "2") ",\"spec\":{\"selector\":{\"matchLabels\":{\"app\":\"a\"}}},"

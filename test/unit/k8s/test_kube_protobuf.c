@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_field.h"
+#include "test/lib/cpu_cost.h"
 
 #define FOLDER "test/unit/k8s/proto/"
 
@@ -279,14 +280,17 @@ static void a_frame_of_a_watch_is_read(void **state)
     assert_true(strlen(err.text) > 0);
 }
 
-/* "k8s\0", Unknown{raw: Pod{metadata: {name, annotations: {key: value}}}} */
 static void put_field(struct buf *b, int number, const struct buf *content)
 {
+    size_t len = content->len;
     buf_putc(b, (char)(number << 3 | 2));
-    buf_putc(b, (char)content->len); /* below 128 */
+    for (; len >= 128; len >>= 7)
+        buf_putc(b, (char)(len | 128));
+    buf_putc(b, (char)len);
     buf_append(b, content->data, content->len);
 }
 
+/* "k8s\0", Unknown{raw: Pod{metadata: {name, annotations: {key: value}}}} */
 static json_t *pod_with(const char *value, size_t len)
 {
     struct err err;
@@ -346,6 +350,43 @@ static void unknown_fields_are_noted(void **state)
     assert_true(json_is_true(json_object_get(c, "field-1020")));
 }
 
+/* A pod with n labels on a node. */
+static json_t *pod_with_labels(int n, struct err *err)
+{
+    cleanup_buf struct buf key = BUF_INIT, entry = BUF_INIT, meta = BUF_INIT, node = BUF_INIT,
+                           spec = BUF_INIT, pod = BUF_INIT, all = BUF_INIT;
+    for (int i = 0; i < n; i++) {
+        buf_clear(&key);
+        buf_clear(&entry);
+        buf_printf(&key, "%d", i);
+        put_field(&entry, 1, &key);
+        put_field(&meta, 11, &entry);
+    }
+    buf_puts(&node, "n1");
+    put_field(&spec, 10, &node);
+    put_field(&pod, 1, &meta);
+    put_field(&pod, 2, &spec);
+    buf_append(&all, "k8s", 4);
+    put_field(&all, 2, &pod);
+    return kube_protobuf_object(&kube_protobuf_pod, all.data, all.len, err);
+}
+
+static void T04_a_map_with_too_many_entries_is_read_in_part(void **state)
+{
+    (void)state;
+    struct err err;
+    cleanup_json json_t *fits = pod_with_labels(10000, &err);
+    assert_int_equal(err.code, ERR_NONE);
+    double begin = cost_ms();
+    cleanup_json json_t *part = pod_with_labels(100000, &err);
+    double ms = cost_ms() - begin;
+    assert_non_null(strstr(err.text, "more than 10000 entries"));
+    assert_true(json_equal(fits, part));
+    assert_string_equal(field_peek(part, "spec", "nodeName", NULL), "n1");
+    if (ms > cost_limit(50))
+        fail_msg("a pod with 100,000 labels takes %.1f ms", ms);
+}
+
 /* The decoder never reads beyond its input (the sanitizers check that), and reports truncated
  * input. */
 static void damaged_input_is_refused_or_decoded(void **state)
@@ -394,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_frame_of_a_watch_is_read),
         cmocka_unit_test(invalid_bytes_in_strings_are_replaced),
         cmocka_unit_test(unknown_fields_are_noted),
+        cmocka_unit_test(T04_a_map_with_too_many_entries_is_read_in_part),
         cmocka_unit_test(damaged_input_is_refused_or_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -676,6 +676,29 @@ static void T04_a_pod_with_all_rules_at_their_bounds_costs_little_time(void **st
     free(costs.items);
 }
 
+/* Of JSON, maps are the dearest. */
+static void T04_the_largest_map_that_is_parsed_costs_little_time(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_putc(&b, '{');
+    for (int i = 1; i < KUBE_JSON_VALUES; i++)
+        buf_printf(&b, "%s\"example.com/%d\":\"v\"", i > 1 ? "," : "", i);
+    buf_putc(&b, '}');
+    double best = 1e9;
+    for (int i = 0; i < TRIES; i++) {
+        double begin = cost_ms();
+        cleanup_json json_t *map = kube_json_whole(b.data, b.len);
+        assert_int_equal(json_object_size(map), KUBE_JSON_VALUES - 1);
+        json_decref(STEAL(map));
+        double ms = cost_ms() - begin;
+        best = ms < best ? ms : best;
+    }
+    if (best > cost_limit(BOUND))
+        fail_msg("a map of %d values takes %.1f ms", KUBE_JSON_VALUES, best);
+    print_message("%8.1f ms  a map of %d values\n", best, KUBE_JSON_VALUES);
+}
+
 int main(int argc, char **argv)
 {
     printing = argc > 1 && strcmp(argv[1], "--print") == 0;
@@ -683,6 +706,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(T04_a_pod_of_any_size_costs_little_time),
         cmocka_unit_test(T04_other_objects_of_any_size_cost_little_time),
         cmocka_unit_test(T04_a_pod_with_all_rules_at_their_bounds_costs_little_time),
+        cmocka_unit_test(T04_the_largest_map_that_is_parsed_costs_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
