@@ -249,7 +249,8 @@ struct gang_core {
     size_t n_preempted_room; /* slots of preempted room, over all gangs */
 
     /* cluster/pod_eviction.c */
-    size_t n_evicted; /* pods that use room and are being evicted for the room of a gang */
+    size_t n_evicted;   /* pods that use room and are being evicted for the room of a gang */
+    struct list ending; /* pods that are Terminating or being evicted */
 
     /* cluster/held_calls.c */
     struct map calls; /* id of an open bind call -> its pod */

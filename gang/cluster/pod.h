@@ -110,6 +110,7 @@ struct pod {
         bool suspends;  /* so far, muster has only requested to suspend its workload */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
+    struct list in_ending;
 
     /* lifecycle/suspension.c */
     struct pod *replaced_by; /* of a suspended pod: the new member in its place; NULL: none */

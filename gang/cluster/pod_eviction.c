@@ -13,11 +13,21 @@
 /* How long a pod that was not evicted in this time is not tried again. */
 #define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
 
+void ending_update(struct gang_core *core, struct pod *pod)
+{
+    bool ends = pod->facts->deleting || pod->eviction.requested;
+    if (!ends)
+        list_remove(&pod->in_ending);
+    else if (list_empty(&pod->in_ending))
+        list_push(&core->ending, &pod->in_ending);
+}
+
 static void begin(struct gang_core *core, struct pod *pod, bool for_room, usec_t limit)
 {
     pod->eviction.requested = true;
     pod->eviction.for_room = for_room;
     core->n_evicted += for_room;
+    ending_update(core, pod);
     pod_recount(pod);
     pod_timer_set(core, pod, TIMER_RETRY, core->now + limit);
 }
@@ -59,6 +69,7 @@ void eviction_timed_out(struct gang_core *core, struct pod *pod)
     eviction_leaves(core, pod);
     pod->eviction.requested = false;
     pod->eviction.in_vain = core->now;
+    ending_update(core, pod);
     pod_recount(pod);
     if (pod->gang)
         gang_touch(core, pod->gang);

@@ -11,6 +11,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/reservations.h"
@@ -80,6 +81,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     queue_joined(core, pod);
     list_init(&pod->in_gang);
     list_init(&pod->in_node);
+    list_init(&pod->in_ending);
     list_init(&pod->in_signature);
     list_init(&pod->queue.in_blocked);
     list_init(&pod->wake.in_woken);
@@ -91,6 +93,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_ungrouped);
     list_init(&pod->in_namespace);
     nominated_to(pod, facts->nominated);
+    ending_update(core, pod);
     gate_seen(core, pod, /* was= */ false, facts->gated);
     core->n_invalid += facts->invalid != NULL;
     core->n_suspended += facts->suspended;
@@ -110,6 +113,7 @@ struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     core->n_suspended += (size_t)facts->suspended - old->suspended;
     pod->facts = facts;
+    ending_update(core, pod);
     pod_recount(pod);
     return old;
 }
@@ -126,6 +130,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
     MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nothing will bind it */
     leave_signature(core, pod);
     claims_leave(core, pod);
+    list_remove(&pod->in_ending);
     list_remove(&pod->queue.in_blocked);
     list_remove(&pod->wake.in_woken);
     list_remove(&pod->steering.in_unasked);

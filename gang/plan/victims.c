@@ -81,9 +81,11 @@ static struct take may_take(const struct taker *taker, const struct queue *their
 /* From members of `victim`. */
 static struct take may_hit(const struct taker *taker, const struct gang *victim)
 {
-    if (victim == taker->gang || victim->over || gang_is_firm(victim))
+    if (victim == taker->gang || victim->over)
         return (struct take){.may = false};
-    return may_take(taker, victim->queue, is_lower(victim, taker->gang));
+    struct take take = may_take(taker, victim->queue, is_lower(victim, taker->gang));
+    take.may = take.may && !gang_is_firm(victim); /* last, because this looks at all members */
+    return take;
 }
 
 static bool has_run(const struct taker *taker, const struct queue *queue, struct take take,
@@ -355,12 +357,9 @@ static void without_plans(struct trial *t, const struct gang *gang)
 void trial_without_leaving(struct trial *t, const struct gang *gang)
 {
     without_plans(t, gang);
-    map_for_each (e, &t->core->nodes) {
-        const struct node *node = e->value;
-        list_for_each_safe (pod, &node->pods, struct pod, in_node)
-            if (pod_is_leaving(t->core, pod))
-                trial_without_pod(t, pod);
-    }
+    list_for_each (pod, &t->core->ending, struct pod, in_ending)
+        if (pod_is_leaving(t->core, pod))
+            trial_without_pod(t, pod);
 }
 
 static bool remove_pod(struct trial *t, struct victims *victims, struct pod *pod)

@@ -163,6 +163,21 @@ static int check_unseen(const struct gang_core *core, struct err *err)
     return 0;
 }
 
+/* Checks core->ending, on which the search for victims depends. */
+static int check_ending(const struct gang_core *core, struct err *err)
+{
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        bool ends = pod->facts->deleting || pod->eviction.requested;
+        if (ends == list_empty(&pod->in_ending))
+            return err_set(err, ERR_INTERNAL, "%s/%s %s, but is %s the list of such pods",
+                           pod->facts->ns, pod->facts->name,
+                           ends ? "is Terminating or being evicted" : "stays",
+                           ends ? "not in" : "in");
+    }
+    return 0;
+}
+
 static int check_calls(const struct gang_core *core, struct err *err)
 {
     size_t open = 0;
@@ -235,7 +250,8 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     if (members)
         return err_set(err, ERR_INTERNAL, "PodGroups count %zu members too many", members);
     return check_gates(core, err) < 0 || check_unseen(core, err) < 0 ||
-                   check_batch(core, err) < 0 || hold_quota_check(core, err) < 0
+                   check_ending(core, err) < 0 || check_batch(core, err) < 0 ||
+                   hold_quota_check(core, err) < 0
                ? -1
                : check_calls(core, err);
 }

@@ -77,6 +77,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->touched_later);
     list_init(&core->order_changed);
     list_init(&core->unsettled);
+    list_init(&core->ending);
     list_init(&core->blocked);
     list_init(&core->wake.woken);
     list_init(&core->steering.unasked);
