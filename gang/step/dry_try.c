@@ -427,7 +427,7 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
         find_help(d, c, &r);
     r.queue = c->gang->queue && c->gang->queue != none ? &c->gang->queue->ref : NULL;
     if (v->fits == GANG_NO && d->explained < EXPLAINED_MAX &&
-        gang_core_explain(d->core, r.ref, &why)) {
+        gang_core_explain(d->core, r.ref, GANG_EXPLAIN_STATE, &why)) {
         d->explained++;
         r.why = &why;
         find_holders(&why, &r);

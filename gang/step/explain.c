@@ -29,8 +29,8 @@
  * pods that are counted on these nodes. */
 #define SCAN_WORK_MAX 5000
 #define HOLDINGS_MAX  4000
-/* The limit of the search for victims, in scanned nodes. It takes about 4 ms. */
-#define EVICTION_WORK_MAX 20000
+/* The limit of the search for victims, in scanned nodes. It takes about 3 ms. */
+#define EVICTION_WORK_MAX 12000
 /* The same for the search for moves. It takes about 2 ms. */
 #define CONSOLIDATION_WORK_MAX 5000
 
@@ -437,7 +437,8 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
     }
 }
 
-/* Finds out whether the end of gangs and pods of a lower priority would help. */
+/* Finds out whether the end of gangs and pods of a lower priority would help. If it would, the
+ * search for moves is left out. */
 static void explain_victims(struct gang_core *core, struct gang *gang, struct gang_explained *x)
 {
     static const enum gang_answer answers[] = {
@@ -446,10 +447,7 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         [PREEMPTION_NONE] = GANG_NO,
         [PREEMPTION_UNKNOWN] = GANG_NOT_ASKED,
     };
-    struct what_if w;
     int64_t work = EVICTION_WORK_MAX;
-    if (!what_if_begin(&w, core, gang))
-        return;
     struct preemption p = preemption_search(core, gang, &work);
     struct gang_explained_eviction *e = &x->eviction;
     *e = (struct gang_explained_eviction){
@@ -466,17 +464,14 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
             .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
     preemption_done(&p);
+    bool evicts = e->room == GANG_YES && (core->config.preemption || !e->n_victims);
+    x->next = evicts ? GANG_EXPLAIN_END : GANG_EXPLAIN_MOVES;
 }
 
-/* Finds out whether moves of running pods would help. If evictions make room, they come first. */
+/* Finds out whether moves of running pods would help. */
 static void explain_moves(struct gang_core *core, struct gang *gang, struct gang_explained *x)
 {
-    struct what_if w;
     int64_t work = CONSOLIDATION_WORK_MAX;
-    bool evicts =
-        x->eviction.room == GANG_YES && (core->config.preemption || !x->eviction.n_victims);
-    if (evicts || !what_if_begin(&w, core, gang))
-        return;
     struct consolidation c = consolidation_search(core, gang, &work);
     x->consolidation = (struct gang_explained_consolidation){
         .room = c.room,
@@ -552,16 +547,13 @@ static void explain_queue(const struct gang_core *core, const struct gang *gang,
         ret->ahead[i] = &first[i]->head->ref;
 }
 
-bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
-                       struct gang_explained *ret)
+static void explain_state(struct gang_core *core, const struct group *group,
+                          struct gang_explained *x)
 {
-    const struct group *group = group_find(core, ref);
-    if (!group)
-        return false;
     struct gang *gang = group->gang;
     struct kind kinds[SIGNATURES_MAX];
     gang_count(core, gang);
-    *ret = (struct gang_explained){
+    *x = (struct gang_explained){
         .waiting = count_waiting(core),
         .earmark_gang = core->earmark_gang ? &core->earmark_gang->head->ref : NULL,
         .has_earmark = core->earmark_gang == gang,
@@ -573,22 +565,39 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
         .backoff_until = due(gang, TIMER_BACKOFF),
         .hold_until = due(gang, TIMER_HOLD),
         .infeasible_until = due(gang, TIMER_INFEASIBLE),
-        .units = xcalloc(UNITS_MAX, sizeof *ret->units),
-        .signatures = xcalloc(SIGNATURES_MAX, sizeof *ret->signatures),
+        .units = xcalloc(UNITS_MAX, sizeof *x->units),
+        .signatures = xcalloc(SIGNATURES_MAX, sizeof *x->signatures),
+        .next = GANG_EXPLAIN_EVICTION,
     };
     for (int p = 0; p < PREDICATE_MAX; p++)
-        ret->mismatches += core->stats.mismatches[p];
-    explain_queue(core, gang, ret);
-    explain_unit(ret, gang->root, 0);
-    explain_signatures(core, group, ret, kinds);
-    int worst = worst_signature(ret);
+        x->mismatches += core->stats.mismatches[p];
+    explain_queue(core, gang, x);
+    explain_unit(x, gang->root, 0);
+    explain_signatures(core, group, x, kinds);
+    int worst = worst_signature(x);
     if (worst >= 0) {
-        explain_holders(core, ret, &kinds[worst],
-                        resource_find(core, ret->signatures[worst].resource));
-        explain_help(core, gang, ret, worst, kinds);
+        explain_holders(core, x, &kinds[worst], resource_find(core, x->signatures[worst].resource));
+        explain_help(core, gang, x, worst, kinds);
     }
-    explain_victims(core, gang, ret);
-    explain_moves(core, gang, ret);
+}
+
+bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref, enum gang_explain part,
+                       struct gang_explained *ret)
+{
+    const struct group *group = group_find(core, ref);
+    struct what_if w;
+    if (!group)
+        return false;
+    *ret = (struct gang_explained){.next = GANG_EXPLAIN_END};
+    bool waits = what_if_begin(&w, core, group->gang);
+    if (part == GANG_EXPLAIN_STATE)
+        explain_state(core, group, ret);
+    if (!waits)
+        ret->next = GANG_EXPLAIN_END;
+    else if (part == GANG_EXPLAIN_EVICTION)
+        explain_victims(core, group->gang, ret);
+    else if (part == GANG_EXPLAIN_MOVES)
+        explain_moves(core, group->gang, ret);
     return true;
 }
 

@@ -81,26 +81,37 @@ static int put_check(const struct ops_query *q, struct gang_core *core, struct b
     return err.code == ERR_UNAVAILABLE ? 503 : err.code == ERR_CONFLICT ? 409 : 400;
 }
 
-/* Writes the body, or why there is none. Returns the HTTP status. */
-static int put_answer(const struct ops_query *q, const struct ops_query_context *view,
-                      struct buf *body, struct buf *why)
+/* Writes a gang, or the next part of its explanation. */
+static int put_gang(struct ops_query *q, const struct ops_query_context *view,
+                    struct gang_page *page, struct buf *body, struct buf *why)
+{
+    usec_t now = usec_now(), wall = usec_wall();
+    if (q->part != GANG_EXPLAIN_END) {
+        q->part = api_json_gang_part(view->core, view->history, q->ns, q->name, q->api_group,
+                                     q->part, now, wall, body);
+        return 200;
+    }
+    if (api_json_gang(view->core, q->ns, q->name, q->api_group, page, now, wall, body, &q->part))
+        return 200;
+    api_json_no_gang(view->core, q->ns, q->name, why);
+    return 404;
+}
+
+/* Writes the body, or the next part of it, or why there is none. Returns the HTTP status. */
+static int put_answer(struct ops_query *q, const struct ops_query_context *view, struct buf *body,
+                      struct buf *why)
 {
     struct gang_page page = {.after = q->after, .limit = q->limit};
-    usec_t now = usec_now(), wall = usec_wall();
     int status = 200;
     switch (q->kind) {
     case QUERY_METRICS:
         metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, body);
         return 200;
     case QUERY_GANGS:
-        api_json_gangs(view->core, q->ns, &page, now, wall, body);
+        api_json_gangs(view->core, q->ns, &page, usec_now(), usec_wall(), body);
         break;
     case QUERY_GANG:
-        if (!api_json_gang(view->core, view->history, q->ns, q->name, q->api_group, &page, now,
-                           wall, body)) {
-            api_json_no_gang(view->core, q->ns, q->name, why);
-            status = 404;
-        }
+        status = put_gang(q, view, &page, body, why);
         break;
     case QUERY_EVENTS:
         answer_events(q, view->history, body);
@@ -115,7 +126,6 @@ static int put_answer(const struct ops_query *q, const struct ops_query_context 
         status = put_check(q, view->core, body, why);
         break;
     }
-    buf_putc(body, '\n');
     return status;
 }
 
@@ -125,22 +135,29 @@ void ops_query_refuse(struct ops_query *q, const char *why)
     resume(q);
 }
 
-/* Answers the query, which must not be used afterwards. */
-static void ops_query_answer(struct ops_query *q, const struct ops_query_context *view)
+/* Does a turn for the query. True: it was answered, and must not be used afterwards. */
+static bool answer(struct ops_query *q, const struct ops_query_context *view)
 {
     struct http_request *r = q->request;
     if (http_is_full(r)) {
         ops_query_refuse(q, "the memory for replies is full, because clients read too slowly: try "
                             "again");
-        return;
+        return true;
     }
     cleanup_buf struct buf why = BUF_INIT;
     int status = put_answer(q, view, &r->reply, &why);
-    if (status == 200)
-        http_answer(r, 200, q->kind == QUERY_METRICS ? METRICS_TYPE : HTTP_JSON);
-    else
+    if (q->part != GANG_EXPLAIN_END)
+        return false;
+    if (status != 200) {
         ops_query_fail(r, status, buf_str(&why));
+    } else if (q->kind == QUERY_METRICS) {
+        http_answer(r, 200, METRICS_TYPE);
+    } else {
+        buf_putc(&r->reply, '\n');
+        http_answer(r, 200, HTTP_JSON);
+    }
     resume(q);
+    return true;
 }
 
 /* ---- queues ---- */
@@ -154,6 +171,15 @@ void ops_query_wait(struct ops_query_queue *line, struct ops_query *q)
     else
         queue->first = q;
     queue->last = q;
+}
+
+/* Its next turn comes before those of the queries behind it. */
+static void go_on(struct ops_query_queue *line, struct ops_query *q)
+{
+    q->next = line->others.first;
+    if (!q->next)
+        line->others.last = q;
+    line->others.first = q;
 }
 
 static bool is_empty(const struct ops_query_queue *line)
@@ -187,7 +213,9 @@ void ops_query_turn(struct ops_query_queue *line, const struct ops_query_context
     if (is_empty(line) || (busy && usec_now() < line->pause_until))
         return;
     int64_t begin = cpu_now();
-    ops_query_answer(next_in(line), view);
+    struct ops_query *q = next_in(line);
+    if (!answer(q, view))
+        go_on(line, q);
     int64_t spent = cpu_now() - begin;
     line->pause_until = busy ? usec_now() + QUERY_PAUSE * (spent / 1000) : 0;
     samples_add(&view->metrics->queries, spent);

@@ -4,7 +4,8 @@
  * thread answers them between steps.
  *
  * Queries wait in queues of their own. A turn answers one query. This takes a few milliseconds at
- * most, because lists come in pages; a check may take up to 50 ms. While kube-scheduler sends
+ * most, because lists come in pages, and each part of an explanation has a turn of its own; a
+ * check may take up to 50 ms. While kube-scheduler sends
  * calls, a pause follows that is QUERY_PAUSE times as long as the answer took. So a call waits for
  * at most one query, and few calls wait at all.
  *
@@ -41,6 +42,7 @@ struct ops_query {
     char *ns, *name, *api_group; /* of a gang; owned; NULL: any */
     char *after;                 /* the parameter "continue"; owned; NULL: from the beginning */
     size_t limit;                /* maximum number of items */
+    enum gang_explain part;      /* what its next turn writes; GANG_EXPLAIN_END: it begins */
     struct manifest_gangs *manifests; /* of a check; owned; NULL: they are not read yet */
     atomic_int *unanswered;           /* counts the checks, see check_reader.c; NULL: no check */
 };

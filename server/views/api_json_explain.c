@@ -268,35 +268,45 @@ static void put_queue(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
-void api_json_explain(struct gang_core *core, const struct history *history,
-                      const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out)
+static void put_state(struct buf *out, const struct gang_core *core, const struct gang_explained *x,
+                      const struct clock *clock)
+{
+    json_put_number(out, "queueLength", x->waiting);
+    put_moment(clock, "attemptUntil", x->attempt_until);
+    put_moment(clock, "backoffUntil", x->backoff_until);
+    put_moment(clock, "holdUntil", x->hold_until);
+    put_moment(clock, "refusedUntil", x->infeasible_until);
+    if (x->earmark_gang)
+        put_ref(out, "earmarkedFor", x->earmark_gang);
+    json_put_flag(out, "hasEarmark", x->has_earmark);
+    json_put_flag(out, "respectsEarmark", x->respects_earmark);
+    if (x->queue)
+        put_queue(out, x);
+    put_express(out, core, x);
+    put_units(out, x);
+    put_signatures(out, x);
+    put_places(out, x);
+    if (x->held)
+        put_holders(out, x);
+    api_json_more_nodes(out, x);
+}
+
+enum gang_explain api_json_explain(struct gang_core *core, const struct history *history,
+                                   const struct gang_ref *ref, enum gang_explain part, usec_t now,
+                                   usec_t wall, struct buf *out)
 {
     struct gang_explained x;
     const struct clock clock = {now, wall, out};
     const struct history_filter filter = {ref->ns, ref->name, ref->api_group, EVENTS_SHOWN};
-    if (!gang_core_explain(core, ref, &x))
-        return;
-    json_put_number(out, "queueLength", x.waiting);
-    put_moment(&clock, "attemptUntil", x.attempt_until);
-    put_moment(&clock, "backoffUntil", x.backoff_until);
-    put_moment(&clock, "holdUntil", x.hold_until);
-    put_moment(&clock, "refusedUntil", x.infeasible_until);
-    if (x.earmark_gang)
-        put_ref(out, "earmarkedFor", x.earmark_gang);
-    json_put_flag(out, "hasEarmark", x.has_earmark);
-    json_put_flag(out, "respectsEarmark", x.respects_earmark);
-    if (x.queue)
-        put_queue(out, &x);
-    put_express(out, core, &x);
-    put_units(out, &x);
-    put_signatures(out, &x);
-    put_places(out, &x);
-    if (x.held)
-        put_holders(out, &x);
-    api_json_more_nodes(out, &x);
+    if (!gang_core_explain(core, ref, part, &x))
+        return GANG_EXPLAIN_END;
+    if (part == GANG_EXPLAIN_STATE) {
+        put_state(out, core, &x, &clock);
+        json_put_key(out, "events");
+        history_json(history, &filter, out);
+    }
     put_eviction(out, &x.eviction);
     put_consolidation(out, &x.consolidation);
-    json_put_key(out, "events");
-    history_json(history, &filter, out);
     gang_explained_done(&x);
+    return x.next;
 }

@@ -59,7 +59,8 @@ static void answer(struct ops_query *q, struct core_fixture *fixture)
         .core = fixture->core, .history = history, .metrics = &metrics};
     struct ops_query_queue line = {0};
     ops_query_wait(&line, q);
-    ops_query_turn(&line, &view, false);
+    while (ops_query_next(&line) != USEC_NEVER) /* each part of an explanation is a turn */
+        ops_query_turn(&line, &view, false);
     history_free(history);
 }
 

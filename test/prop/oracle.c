@@ -517,7 +517,7 @@ struct back oracle_back(const struct model *m, int g)
     struct gang_ref ref = facts_ref(g);
     struct gang_explained why;
     struct back back = {.pauses = false};
-    if (gang_core_explain(m->core, &ref, &why)) {
+    if (gang_core_explain(m->core, &ref, GANG_EXPLAIN_STATE, &why)) {
         back = (struct back){why.backoff_until > m->now, why.respects_earmark,
                              why.earmark_gang != NULL};
         gang_explained_done(&why);

@@ -221,7 +221,7 @@ static int keeper_priority(const struct model *m)
     for (int g = 0; g < GROUPS && !s.name; g++) {
         struct gang_ref ref = facts_ref(g);
         struct gang_explained why;
-        if (gang_core_explain(m->core, &ref, &why)) {
+        if (gang_core_explain(m->core, &ref, GANG_EXPLAIN_STATE, &why)) {
             s.name = why.earmark_gang ? why.earmark_gang->name : NULL;
             if (s.name)
                 gang_core_each_gang(m->core, see_keeper, &s);

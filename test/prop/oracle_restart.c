@@ -289,11 +289,15 @@ static void ask_why(struct model *m)
     for (int g = 0; g < GROUPS; g++) {
         struct gang_ref ref = facts_ref(g);
         struct gang_explained why;
-        bool known = gang_core_explain(m->core, &ref, &why);
+        bool known = gang_core_explain(m->core, &ref, GANG_EXPLAIN_STATE, &why);
         if (known) {
             for (size_t i = 0; i < why.n_pods; i++)
                 if (why.pods[i].signature >= (int)why.n_signatures)
                     model_fail(m, "explain", "g%d: a member has an unknown signature", g);
+            for (enum gang_explain next = why.next; next != GANG_EXPLAIN_END; next = why.next) {
+                gang_explained_done(&why);
+                gang_core_explain(m->core, &ref, next, &why);
+            }
             gang_explained_done(&why);
         } else if (m->groups[g].exists) {
             model_fail(m, "explain", "g%d exists, but explain does not know it", g);

@@ -46,12 +46,17 @@ static void waits(struct world *w, int members, int gpus)
     world_members(w, "waits", 0, members, gpus);
 }
 
+/* Searches for evictions, and then for moves if that is the next search. */
 static struct gang_explained explained(struct world *w)
 {
     char api_group[] = "test", ns[] = "default", name[] = "waits";
     const struct gang_ref ref = {api_group, ns, name};
     struct gang_explained x;
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
+    if (x.next == GANG_EXPLAIN_MOVES) {
+        gang_explained_done(&x);
+        assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_MOVES, &x));
+    }
     return x;
 }
 

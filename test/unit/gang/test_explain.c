@@ -11,7 +11,7 @@ static struct gang_explained explain(struct world *w, const char *name)
     char api_group[] = "test", ns[] = "default";
     const struct gang_ref ref = {api_group, ns, (char *)(uintptr_t)name};
     struct gang_explained x;
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_STATE, &x));
     return x;
 }
 
@@ -32,7 +32,7 @@ static void an_unknown_gang_is_not_explained(void **state)
     char text[] = "x";
     const struct gang_ref ref = {text, text, text};
     struct gang_explained x;
-    assert_false(gang_core_explain(w->core, &ref, &x));
+    assert_false(gang_core_explain(w->core, &ref, GANG_EXPLAIN_STATE, &x));
     world_free(w);
 }
 

@@ -338,12 +338,30 @@ static void page_of_members(struct world *w)
 static void why(struct world *w)
 {
     struct gang_explained x;
-    assert_true(gang_core_explain(w->core, &large, &x));
+    assert_true(gang_core_explain(w->core, &large, GANG_EXPLAIN_STATE, &x));
     assert_int_equal(x.n_signatures, 1);
     assert_int_equal(x.n_pods, LARGE < 512 ? LARGE : 512);
     assert_int_equal(x.n_holders, 10);
     assert_int_equal(x.partly, PODS > 4000);
     gang_explained_done(&x);
+}
+
+static void search_room(struct world *w, enum gang_explain part)
+{
+    struct gang_explained x;
+    assert_true(gang_core_explain(w->core, &large, part, &x));
+    assert_true(part == GANG_EXPLAIN_EVICTION ? x.eviction.searched : x.consolidation.searched);
+    gang_explained_done(&x);
+}
+
+static void evictions(struct world *w)
+{
+    search_room(w, GANG_EXPLAIN_EVICTION);
+}
+
+static void moves(struct world *w)
+{
+    search_room(w, GANG_EXPLAIN_MOVES);
 }
 
 static void one_by_name(struct world *w)
@@ -375,7 +393,8 @@ static void T10_a_view_of_a_large_cluster_costs_little(void **state)
     } looks[] = {
         {"gangs", first_gangs},   {"waiting gangs", waiting_gangs},
         {"nodes", page_of_nodes}, {"members", page_of_members},
-        {"explain", why},         {"one gang", one_by_name},
+        {"explain", why},         {"evictions", evictions},
+        {"moves", moves},         {"one gang", one_by_name},
         {"numbers", numbers},     {"devices", devices},
     };
     struct world *w = large_world();
@@ -520,7 +539,7 @@ static double explain_ms(struct world *w, const char *group, struct gang_explain
 {
     struct gang_ref ref = {large.api_group, large.ns, (char *)(uintptr_t)group};
     double begin = cost_ms();
-    assert_true(gang_core_explain(w->core, &ref, ret));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_STATE, ret));
     return cost_ms() - begin;
 }
 

@@ -56,7 +56,7 @@ static const char *victims(struct world *w)
     const struct gang_ref ref = {api_group, ns, name};
     struct gang_explained x;
     size_t at = 0;
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
     text[0] = '\0';
     for (size_t i = 0; i < x.eviction.n_victims; i++) {
         const struct gang_explained_victim *v = &x.eviction.victims[i];
@@ -143,18 +143,18 @@ static void budgets_in_the_way_are_named(void **state)
     world_pod_set(w, f);
     urgent(w, 1, 4);
     world_wait(w, SECONDS(10));
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
     assert_int_equal(x.eviction.room, GANG_YES);
     assert_int_equal(x.eviction.lost_seconds, 40);
     assert_null(x.eviction.budget);
     gang_explained_done(&x);
     world_budget(w, "a", "a", 0);
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
     assert_int_equal(x.eviction.room, GANG_NO);
     assert_string_equal(x.eviction.budget->name, "a");
     gang_explained_done(&x);
     world_budget(w, "b", "a", 1);
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
     assert_int_equal(x.eviction.room, GANG_NO);
     assert_null(x.eviction.budget->name);
     gang_explained_done(&x);

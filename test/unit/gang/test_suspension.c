@@ -22,7 +22,7 @@ static int members(struct world *w, const char *gang)
     char api_group[] = "test", ns[] = "default";
     struct gang_explained x;
     const struct gang_ref ref = {api_group, ns, (char *)(uintptr_t)gang};
-    assert_true(gang_core_explain(w->core, &ref, &x));
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_STATE, &x));
     int n = x.units[0].members;
     gang_explained_done(&x);
     return n;

@@ -363,7 +363,11 @@ static void look_at_gang(void *arg, const struct gang_view *v)
 {
     struct looking *l = arg;
     struct gang_explained x;
-    assert_true(gang_core_explain(l->core, v->status.ref, &x));
+    assert_true(gang_core_explain(l->core, v->status.ref, GANG_EXPLAIN_STATE, &x));
+    for (enum gang_explain next = x.next; next != GANG_EXPLAIN_END; next = x.next) {
+        gang_explained_done(&x);
+        assert_true(gang_core_explain(l->core, v->status.ref, next, &x));
+    }
     gang_explained_done(&x);
     gang_core_each_member(l->core, v->status.ref, look_at_member, &l->members);
 }
