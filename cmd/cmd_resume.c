@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/offline_flags.h"
 #include "k8s/write/resume.h"
 
 struct tally {
@@ -68,44 +69,17 @@ static int resume_one(struct resume_options *options, const char *kind, const ch
 
 int cmd_resume(int argc, char **argv)
 {
-    static const struct option flags[] = {{"all", no_argument, NULL, 'a'},
-                                          {"all-namespaces", no_argument, NULL, 'A'},
-                                          {"namespace", required_argument, NULL, 'n'},
-                                          {"dry-run", no_argument, NULL, 'd'},
-                                          {"kubeconfig", required_argument, NULL, 'k'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct resume_options options = {.ns = NULL};
-    bool all = false;
-    int opt;
-    opterr = 0;
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, ":An:h", flags, NULL)) != -1) {
-        switch (opt) {
-        case 'a':
-        case 'A':
-            all = true;
-            break;
-        case 'n':
-            options.ns = optarg;
-            break;
-        case 'd':
-            options.dry_run = true;
-            break;
-        case 'k':
-            options.kubeconfig = optarg;
-            break;
-        case 'h':
-            return CMD_HELP;
-        default:
-            return cmd_flag_error(argv[0], argv, opt);
-        }
-    }
+    struct offline_flags flags;
+    int status = offline_flags_read(&flags, argc, argv);
+    if (status != CMD_OK)
+        return status;
+    struct resume_options options = {
+        .ns = flags.ns, .kubeconfig = flags.kubeconfig, .dry_run = flags.dry_run};
     bool one = argc - optind == 2;
     if (optind < argc && !one)
         return cmd_usage_error(argv[0], "unexpected argument \"%s\": write KIND NS/NAME, or flags",
                                argv[optind]);
-    if (all + one + (options.ns != NULL) != 1)
+    if (flags.all + one + (flags.ns != NULL) != 1)
         return cmd_usage_error(argv[0], "write one of --all, --namespace NS, and KIND NS/NAME");
     return one ? resume_one(&options, argv[optind], argv[optind + 1]) : resume(&options);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/offline_flags.h"
 #include "gang/facts.h"
 #include "k8s/write/ungate.h"
 
@@ -59,45 +60,18 @@ static int ungate(struct ungate_options *options)
 
 int cmd_ungate(int argc, char **argv)
 {
-    static const struct option flags[] = {{"all", no_argument, NULL, 'a'},
-                                          {"all-namespaces", no_argument, NULL, 'A'},
-                                          {"namespace", required_argument, NULL, 'n'},
-                                          {"dry-run", no_argument, NULL, 'd'},
-                                          {"kubeconfig", required_argument, NULL, 'k'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    struct ungate_options options = {.ns = NULL};
-    bool all = false;
-    int opt;
-    opterr = 0;
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, ":An:h", flags, NULL)) != -1) {
-        switch (opt) {
-        case 'a':
-        case 'A':
-            all = true;
-            break;
-        case 'n':
-            options.ns = optarg;
-            break;
-        case 'd':
-            options.dry_run = true;
-            break;
-        case 'k':
-            options.kubeconfig = optarg;
-            break;
-        case 'h':
-            return CMD_HELP;
-        default:
-            return cmd_flag_error(argv[0], argv, opt);
-        }
-    }
+    struct offline_flags flags;
+    int status = offline_flags_read(&flags, argc, argv);
+    if (status != CMD_OK)
+        return status;
+    struct ungate_options options = {
+        .ns = flags.ns, .kubeconfig = flags.kubeconfig, .dry_run = flags.dry_run};
     if (optind < argc)
         return cmd_usage_error(argv[0], "unexpected argument \"%s\": write flags only",
                                argv[optind]);
-    if (!all && !options.ns)
+    if (!flags.all && !flags.ns)
         return cmd_usage_error(argv[0], "no pods are selected: write --all, or --namespace NS");
-    if (all && options.ns)
+    if (flags.all && flags.ns)
         return cmd_usage_error(argv[0], "--all conflicts with --namespace: remove one");
     return ungate(&options);
 }
