@@ -35,11 +35,10 @@ static const struct workload_suspendable *job_kind(void)
 /* The PodGroup's Job; NULL: it has none. */
 static struct object *job_of(const struct suspended_jobs *s, const struct gang_ref *ref)
 {
-    static const struct workload_rules none;
     struct workload_ref owner;
     const struct object *group =
         store_find(s->store, KIND_POD_GROUP, ref->api_group, ref->ns, ref->name);
-    if (!group || !workload_owner(&none, group->json, &owner))
+    if (!group || !workload_suspendable_owner(group->json, &owner))
         return NULL;
     struct object *job = strcmp(owner.kind, "Job") == 0
                              ? store_find(s->store, KIND_JOB, NULL, ref->ns, owner.name)
@@ -117,11 +116,10 @@ static void hide(struct suspended_jobs *s, const char *uid)
 /* The PodGroup that the Job owns; NULL: none. The ref borrows from it. */
 static const struct object *group_of(const struct suspended_jobs *s, const char *uid)
 {
-    static const struct workload_rules none;
     map_for_each (e, &s->store->objects[KIND_POD_GROUP]) {
         const struct object *group = e->value;
         struct workload_ref owner;
-        if (!workload_owner(&none, group->json, &owner))
+        if (!workload_suspendable_owner(group->json, &owner))
             continue;
         bool its = strcmp(owner.uid, uid) == 0;
         workload_ref_done(&owner);

@@ -158,6 +158,9 @@ bool workload_suspendable_at(size_t i, struct workload_suspendable *ret);
 /* False: it has no such field, or muster does not know it. */
 bool workload_suspendable(const char *api_version, const char *kind,
                           struct workload_suspendable *ret);
+/* The workload that owns the PodGroup, if it can be suspended. True: the caller frees *ret with
+ * workload_ref_done(). */
+bool workload_suspendable_owner(const json_t *group, struct workload_ref *ret);
 /* A merge patch that sets the field, or a part of one. The caller owns it. */
 json_t *workload_suspend_patch(const struct workload_suspendable *of, bool suspend);
 /* A copy as if it were resumed, for workload_pods(). A Job creates no pods for completions that it

@@ -22,6 +22,18 @@ bool workload_suspendable(const char *api_version, const char *kind,
     return fill(workload_kind(api_version, kind), ret);
 }
 
+bool workload_suspendable_owner(const json_t *group, struct workload_ref *ret)
+{
+    static const struct workload_rules none;
+    struct workload_suspendable of;
+    if (!workload_owner(&none, group, ret))
+        return false;
+    if (workload_suspendable(ret->api_version, ret->kind, &of))
+        return true;
+    workload_ref_done(ret);
+    return false;
+}
+
 /* The value inside the objects that lead to it. */
 static json_t *at_path(const char *path, json_t *value)
 {

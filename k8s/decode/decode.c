@@ -179,18 +179,15 @@ static struct gang_group_facts *new_group(const struct dialect *dialect, const c
 /* muster asks the workload itself again before it suspends it. */
 static int decode_preemption(const json_t *object, struct gang_group_facts *f, struct err *err)
 {
-    static const struct workload_rules none;
-    struct workload_suspendable kind;
     struct workload_ref owner;
     const char *how = dialect_annotation(object, WORKLOAD_PREEMPTION);
     if (!how || str_eq(how, "evict"))
         return 0;
     if (!str_eq(how, "suspend"))
         return dialect_bad_annotation(WORKLOAD_PREEMPTION, how, "suspend or evict", err);
-    if (!workload_owner(&none, object, &owner))
-        return 0;
-    f->suspends = workload_suspendable(owner.api_version, owner.kind, &kind);
-    workload_ref_done(&owner);
+    f->suspends = workload_suspendable_owner(object, &owner);
+    if (f->suspends)
+        workload_ref_done(&owner);
     return 0;
 }
 

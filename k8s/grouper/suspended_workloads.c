@@ -437,9 +437,8 @@ static void want_kind(struct suspended_workloads *s, const char *kind)
 
 static void want_owner(struct suspended_workloads *s, const json_t *group)
 {
-    static const struct workload_rules none;
     struct workload_ref owner;
-    if (!workload_owner(&none, group, &owner))
+    if (!workload_suspendable_owner(group, &owner))
         return;
     want_kind(s, owner.kind);
     workload_ref_done(&owner);

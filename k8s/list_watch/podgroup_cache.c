@@ -62,13 +62,10 @@ struct podgroups *podgroups_new(void)
 /* The UID, which the caller frees. */
 static char *read_workload(const json_t *object)
 {
-    static const struct workload_rules none;
-    struct workload_suspendable kind;
     struct workload_ref owner;
-    if (!workload_owner(&none, object, &owner))
+    if (!workload_suspendable_owner(object, &owner))
         return NULL;
-    char *uid =
-        workload_suspendable(owner.api_version, owner.kind, &kind) ? STEAL(owner.uid) : NULL;
+    char *uid = STEAL(owner.uid);
     workload_ref_done(&owner);
     return uid;
 }

@@ -203,7 +203,6 @@ static void workload_read(struct in_flight_write *f, const struct client_reply *
 /* From the PodGroup, or from the request itself. False: it is unknown. */
 static bool find_workload(struct in_flight_write *f)
 {
-    static const struct workload_rules none;
     const struct write_request *o = f->request;
     workload_ref_done(&f->workload);
     if (!o->of_podgroup) {
@@ -213,7 +212,7 @@ static bool find_workload(struct in_flight_write *f)
     }
     const json_t *group = podgroups_seen(f->writer->o.groups, &o->ref, usec_now());
     return group && str_eq(field_peek(group, "metadata", "uid", NULL), o->uid) &&
-           workload_owner(&none, group, &f->workload) && write_is_name(f->workload.name);
+           workload_suspendable_owner(group, &f->workload) && write_is_name(f->workload.name);
 }
 
 void suspend_send(struct in_flight_write *f)
