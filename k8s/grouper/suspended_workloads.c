@@ -11,9 +11,8 @@
 
 #define KEEP       (60 * USEC_PER_SEC)
 #define LOG_PAUSE  USEC_PER_SEC
-#define LOOK       (10 * USEC_PER_SEC) /* how often failed work is tried again */
-#define SELECTOR   "labelSelector=muster.dev%2Fsuspended%3Dtrue" /* WORKLOAD_SUSPENDED */
-#define BYTES_EACH (4 * SUSPENDED_BYTES)                         /* of the pods of a namespace */
+#define LOOK       (10 * USEC_PER_SEC)   /* how often failed work is tried again */
+#define BYTES_EACH (4 * SUSPENDED_BYTES) /* of the pods of a namespace */
 /* The thread spends at most a fifth of its time on these workloads. */
 #define REST 4
 
@@ -413,7 +412,7 @@ static void start_watch(struct kind *k)
     k->watch = custom_watch_start(
         o->client, o->metrics,
         &(struct custom_watch_options){.resource = {k->of.api_group, k->of.versions, k->of.plural},
-                                       .selector = SELECTOR,
+                                       .selector = SUSPENDED_SELECTOR,
                                        .set = on_set,
                                        .unread = on_unread,
                                        .gone = on_gone,

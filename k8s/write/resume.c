@@ -124,11 +124,11 @@ static void resume_one(struct run *run, const struct workload_suspendable *of, c
         return;
     }
     for (int tries = 0; tries < TRIES; tries++) {
-        cleanup_free char *body = resume_patch(of, now);
         if (!suspended_by_muster(now)) {
             say(run, of, object, RESUME_GONE, NULL);
             return;
         }
+        cleanup_free char *body = resume_patch(of, now);
         if (run->o->dry_run || ask(run, buf_str(&path), body)) {
             say(run, of, object, RESUME_DONE, NULL);
             return;
@@ -157,7 +157,7 @@ static json_t *read_list(struct run *run, const struct workload_suspendable *of,
 {
     cleanup_buf struct buf path = BUF_INIT;
     put_path(&path, of, version, run->o->ns);
-    buf_printf(&path, "?labelSelector=muster.dev%%2Fsuspended%%3Dtrue&limit=%d", PAGE);
+    buf_printf(&path, "?%s&limit=%d", SUSPENDED_SELECTOR, PAGE);
     if (*next) {
         buf_puts(&path, "&continue=");
         client_escape(&path, *next);

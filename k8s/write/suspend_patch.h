@@ -14,6 +14,9 @@
 #include "base/usec.h"
 #include "workload/workload.h"
 
+/* Selects the workloads with this label, in a URL. */
+#define SUSPENDED_SELECTOR "labelSelector=muster.dev%2Fsuspended%3Dtrue"
+
 /* Whether muster has suspended the workload, or had before another writer resumed it. */
 bool suspended_by_muster(const json_t *workload);
 /* Whether its field is true. */
