@@ -6,6 +6,7 @@
 #include "gang/gang.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_json.h"
 
 struct standing {
     const struct suspended_pods_options *options;
@@ -17,18 +18,6 @@ struct standing {
     char *role;
     struct err *err; /* code ERR_NONE: nothing is wrong */
 };
-
-static size_t values_of(const json_t *v)
-{
-    size_t n = 1, i;
-    const char *key;
-    json_t *child;
-    if (json_is_array(v))
-        json_array_foreach(v, i, child) n += values_of(child);
-    else
-        json_object_foreach((json_t *)(uintptr_t)v, key, child) n += values_of(child);
-    return n;
-}
 
 static bool spend(struct standing *s)
 {
@@ -175,7 +164,7 @@ int suspended_pods(const struct workload_suspendable *of, const json_t *workload
     if (!s.uid || !field_peek(workload, "metadata", "name", NULL))
         return err_set(err, ERR_INVALID, "it has no name or UID");
     s.prefix = prefix_of(of, workload);
-    s.values = values_of(resumed);
+    s.values = kube_json_values(resumed);
     int known = workload_pods(resumed, on_pod, &s, err);
     if (known == WORKLOAD_UNKNOWN)
         err_set(err, ERR_INVALID, "muster does not know which pods it creates");

@@ -76,6 +76,18 @@ json_t *kube_json_whole(const char *data, size_t len)
     return NULL;
 }
 
+size_t kube_json_values(const json_t *tree)
+{
+    size_t n = 1, i;
+    const char *key;
+    json_t *child;
+    if (json_is_array(tree))
+        json_array_foreach(tree, i, child) n += kube_json_values(child);
+    else
+        json_object_foreach((json_t *)(uintptr_t)tree, key, child) n += kube_json_values(child);
+    return n;
+}
+
 /* ---- lists and events ---- */
 
 /* Finds two members of an object. The span of an absent member has length 0. */

@@ -29,6 +29,9 @@ json_t *kube_json_object(const char *data, size_t len, struct err *err);
 /* Parses an object. NULL: it is not an object, or has too many values. */
 json_t *kube_json_whole(const char *data, size_t len);
 
+/* The number of values in a tree, which is at most as deep as the parsers allow. */
+size_t kube_json_values(const json_t *tree);
+
 struct kube_json_list {
     struct json_scan scan; /* inside `items` */
     bool none;             /* no item is left */

@@ -7,6 +7,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_json.h"
 #include "k8s/grouper/created_podgroup.h"
 
 struct reading {
@@ -164,18 +165,6 @@ static bool may_keep(struct reading *r, const struct gang_pod_facts *f)
     r->bytes += gang_pod_facts_size(f) + declared * sizeof(struct gang_subgroup);
     return r->bytes <= MANIFEST_BYTES ||
            stop(r, "the pods have too many labels and rules; check fewer pods at a time");
-}
-
-static size_t values_of(const json_t *v)
-{
-    size_t n = 1, i;
-    const char *key;
-    json_t *child;
-    if (json_is_array(v))
-        json_array_foreach(v, i, child) n += values_of(child);
-    else
-        json_object_foreach((json_t *)(uintptr_t)v, key, child) n += values_of(child);
-    return n;
 }
 
 /* ---- the PodGroup of a pod ---- */
@@ -378,7 +367,7 @@ static void read_workload(struct reading *r, const char *api_version, const char
                           const json_t *object)
 {
     struct err err;
-    r->values = values_of(object);
+    r->values = kube_json_values(object);
     r->created = 0;
     int known = workload_pods(object, on_pod, r, &err);
     if (known < 0)
