@@ -5,6 +5,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/plan/member_order.h"
+#include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement_try.h"
@@ -319,6 +320,18 @@ enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, i
     placing_end(&p);
     *work_left -= core->work - before;
     return done ? GANG_YES : over ? GANG_NOT_ASKED : GANG_NO;
+}
+
+enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work_left,
+                               struct shortage *ret)
+{
+    if (*work_left <= 0)
+        return GANG_NOT_ASKED;
+    enum gang_answer answer = place_in_trial(t, gang, /* keep= */ false, work_left, ret);
+    if (answer != GANG_YES || !min_resources_short(t->core, gang).group)
+        return answer;
+    *ret = (struct shortage){.culprit = NULL};
+    return GANG_NO;
 }
 
 /* One try with the units that are not excluded; *ret_culprit is the first member without a node. */

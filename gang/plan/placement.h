@@ -35,6 +35,11 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
  */
 enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, int64_t *work_left,
                                 struct shortage *ret);
+/* Whether the needed members fit in this trial, and minResources are free. Leaves no slots. The
+ * shortage has no culprit if only minResources are short. Deducts its work in the same way.
+ * GANG_NOT_ASKED: the work was not enough, or was used up before. */
+enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work_left,
+                               struct shortage *ret);
 /* Finds the nodes to earmark for the needed members, see starvation.h, and passes each to take().
  * Calls forget() before each try. Reserves nothing. False: some member has no node. */
 bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),

@@ -3,7 +3,6 @@
 
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
-#include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 
@@ -85,14 +84,7 @@ static bool choose(struct search *s, size_t i)
 
 static enum gang_answer fits(struct search *s)
 {
-    if (*s->work_left <= 0)
-        return GANG_NOT_ASKED;
-    enum gang_answer answer =
-        place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
-    if (answer != GANG_YES || !min_resources_short(s->core, s->gang).group)
-        return answer;
-    s->shortage = (struct shortage){.culprit = NULL};
-    return GANG_NO;
+    return fits_in_trial(&s->trial, s->gang, s->work_left, &s->shortage);
 }
 
 /* Whether the set has the whole gang of the member that victim i is. */

@@ -8,7 +8,6 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/signatures.h"
 #include "gang/lifecycle/predicate_coverage.h"
-#include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
@@ -112,14 +111,7 @@ static void undo(struct search *s, struct before before)
 
 static enum gang_answer fits(struct search *s)
 {
-    if (*s->work_left <= 0)
-        return GANG_NOT_ASKED;
-    enum gang_answer answer =
-        place_in_trial(&s->trial, s->gang, /* keep= */ false, s->work_left, &s->shortage);
-    if (answer != GANG_YES || !min_resources_short(s->core, s->gang).group)
-        return answer;
-    s->shortage = (struct shortage){.culprit = NULL};
-    return GANG_NO;
+    return fits_in_trial(&s->trial, s->gang, s->work_left, &s->shortage);
 }
 
 static int64_t holds(struct search *s, const struct node *node)
