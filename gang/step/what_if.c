@@ -34,7 +34,7 @@ static bool spend_work(struct what_if *w, int pods)
 static enum gang_answer has_room(struct what_if *w, struct trial *t)
 {
     struct shortage shortage;
-    return place_in_trial(t, w->gang, /* keep= */ false, &w->work_left, &shortage);
+    return fits_in_trial(t, w->gang, &w->work_left, &shortage);
 }
 
 /* How many pods and slots a query removes. */

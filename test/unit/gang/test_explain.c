@@ -297,6 +297,27 @@ static void explain_tries_out_what_would_make_room(void **state)
     world_free(w);
 }
 
+/* Without `other`, both members fit, but not the 8 GPUs of minResources. */
+static void what_would_help_includes_min_resources(void **state)
+{
+    (void)state;
+    struct world *w = three_nodes();
+    world_pod_seen(w, "single", NULL, 4, "a", PHASE_RUNNING);
+    world_group(w, "other", 1);
+    world_pod_seen(w, "other-0", "other", 4, "b", PHASE_RUNNING);
+    struct gang_group_facts *f = world_group_facts("g", 2);
+    gang_amounts_add(&f->min_resources, GPU, 8);
+    world_group_set(w, f);
+    world_members(w, "g", 0, 2, 1);
+    struct gang_explained x = explain(w, "g");
+    assert_int_equal(x.n_holders, 2);
+    assert_int_equal(x.holders[0].enough, GANG_NO);
+    assert_int_equal(x.holders[1].enough, GANG_NO);
+    assert_int_equal(x.more_nodes, 2);
+    gang_explained_done(&x);
+    world_free(w);
+}
+
 /* A host port allows one member per node. Counting GPUs alone, one more node would be enough. */
 static void the_number_of_missing_nodes_follows_the_rules_between_pods(void **state)
 {
@@ -324,6 +345,7 @@ int main(void)
         cmocka_unit_test(an_unknown_gang_is_not_explained),
         cmocka_unit_test(the_short_resource_and_its_holders_are_named),
         cmocka_unit_test(explain_tries_out_what_would_make_room),
+        cmocka_unit_test(what_would_help_includes_min_resources),
         cmocka_unit_test(the_number_of_missing_nodes_follows_the_rules_between_pods),
         cmocka_unit_test(reservations_count_as_holders),
         cmocka_unit_test(at_most_ten_holders_are_named),
