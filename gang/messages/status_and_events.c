@@ -222,7 +222,7 @@ void emit_member_reasons(struct gang_core *core, struct gang *gang)
             pod_is_finished(pod))
             continue;
         if (pod->rejected_early || pod->facts->suspended)
-            continue; /* kube-scheduler has written its own reason, or there is no object */
+            continue; /* kube-scheduler has written its own reason, or the pod does not exist */
         pod->emitted_reason = gang->reason.code;
         if (has_scheduler_message(gang, pod))
             warn_pod(core, pod, KUBE_EVENT_POD_WAITS, gang->reason.text);

@@ -404,7 +404,7 @@ static void fill_targets(struct search *s, const struct pod *pod, struct targets
     spend(s, s->core->work - work);
 }
 
-/* NULL: there is no work left to find them. */
+/* NULL: the work is used up. */
 static const struct targets *targets_of(struct search *s, const struct pod *pod)
 {
     for (size_t i = 0; i < s->n_targets; i++)

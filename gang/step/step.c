@@ -154,6 +154,18 @@ struct gang_core *gang_core_free(struct gang_core *core)
     return NULL;
 }
 
+/* The pod on a node that the fact ends; NULL: none. */
+static const struct pod *ended_pod(const struct gang_core *core, const struct gang_event *ev)
+{
+    const struct pod *pod = NULL;
+    if (ev->kind == GANG_EV_POD_GONE)
+        pod = pod_by_name(core, ev->gone.ns, ev->gone.name);
+    else if (ev->kind == GANG_EV_POD_SET &&
+             (ev->pod->phase == PHASE_SUCCEEDED || ev->pod->phase == PHASE_FAILED))
+        pod = pod_by_uid(core, ev->pod->uid);
+    return pod && pod->node ? pod : NULL;
+}
+
 /* Whether the fact may help a gang, and muster did not cause it. Evicted pods, the pods that
  * replace them, and waiting pods are no such facts. */
 static bool comes_from_outside(const struct gang_core *core, const struct gang_event *ev)
@@ -167,16 +179,8 @@ static bool comes_from_outside(const struct gang_core *core, const struct gang_e
         [GANG_EV_QUEUE_SET] = true,     [GANG_EV_QUEUE_GONE] = true,
         [GANG_EV_NAMESPACE_SET] = true, [GANG_EV_NAMESPACE_GONE] = true,
     };
-    const struct pod *pod = ev->kind == GANG_EV_POD_GONE
-                                ? pod_by_name(core, ev->gone.ns, ev->gone.name)
-                            : ev->kind == GANG_EV_POD_SET ? pod_by_uid(core, ev->pod->uid)
-                                                          : NULL;
-    if (!pod)
-        return always[ev->kind];
-    bool ends = ev->kind == GANG_EV_POD_GONE ||
-                (!pod_is_finished(pod) &&
-                 (ev->pod->phase == PHASE_SUCCEEDED || ev->pod->phase == PHASE_FAILED));
-    return ends && pod->node && !pod->eviction.requested;
+    const struct pod *pod = ended_pod(core, ev);
+    return always[ev->kind] || (pod && !pod->eviction.requested);
 }
 
 static void take_fact(struct gang_core *core, struct gang_event *ev)

@@ -96,14 +96,21 @@ static void put_signatures(struct buf *out, const struct gang_explained *x)
     buf_putc(out, ']');
 }
 
+/* Begins an object for a gang or a pod. */
+static void put_subject(struct buf *out, const struct gang_ref *gang,
+                        const struct gang_pod_facts *pod)
+{
+    json_put_object(out);
+    json_put_text(out, "kind", gang ? "gang" : "pod");
+    json_put_text(out, "namespace", gang ? gang->ns : pod->ns);
+    json_put_text(out, "name", gang ? gang->name : pod->name);
+}
+
 static void put_holder(struct buf *out, const struct gang_explained_holder *h)
 {
     const struct figure figures[] = {
         {"pods", h->pods}, {"amount", h->amount}, {"reserved", h->reserved}};
-    json_put_object(out);
-    json_put_text(out, "kind", h->gang ? "gang" : "pod");
-    json_put_text(out, "namespace", h->gang ? h->gang->ns : h->pod->ns);
-    json_put_text(out, "name", h->gang ? h->gang->name : h->pod->name);
+    put_subject(out, h->gang, h->pod);
     put_figures(out, figures, ARRAY_SIZE(figures));
     if (h->enough != GANG_NOT_ASKED)
         json_put_flag(out, "gangFitsWithout", h->enough == GANG_YES);
@@ -127,10 +134,7 @@ static void put_victims(struct buf *out, const struct gang_explained_eviction *e
     buf_putc(out, '[');
     for (size_t i = 0; i < e->n_victims; i++) {
         const struct gang_explained_victim *v = &e->victims[i];
-        json_put_object(out);
-        json_put_text(out, "kind", v->pod ? "pod" : "gang");
-        json_put_text(out, "namespace", v->pod ? v->pod->ns : v->gang->ns);
-        json_put_text(out, "name", v->pod ? v->pod->name : v->gang->name);
+        put_subject(out, v->pod ? NULL : v->gang, v->pod);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
@@ -166,10 +170,7 @@ static void put_eviction(struct buf *out, const struct gang_explained_eviction *
 
 static void put_move(struct buf *out, const struct gang_explained_move *m)
 {
-    json_put_object(out);
-    json_put_text(out, "kind", m->pod ? "pod" : "gang");
-    json_put_text(out, "namespace", m->pod ? m->pod->ns : m->gang->ns);
-    json_put_text(out, "name", m->pod ? m->pod->name : m->gang->name);
+    put_subject(out, m->pod ? NULL : m->gang, m->pod);
     json_put_number(out, "pods", m->pods);
     json_put_number(out, "restarts", m->restarts);
     json_put_text(out, "from", m->from);

@@ -83,7 +83,7 @@ static struct job *job_named(const struct jobs *jobs, const char *name, size_t l
     for (size_t i = 0; i < jobs->n; i++)
         if (strlen(jobs->items[i]->name) == len && memcmp(jobs->items[i]->name, name, len) == 0)
             return jobs->items[i];
-    fail_msg("there is no job %.*s", (int)len, name);
+    fail_msg("no job has the name %.*s", (int)len, name);
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static struct job_pod *pod_named(const struct jobs *jobs, const char *name, stru
     for (size_t i = 0; i < (*job)->n_pods; i++)
         if (strcmp((*job)->pods[i].name, name) == 0)
             return &(*job)->pods[i];
-    fail_msg("there is no pod %s", name);
+    fail_msg("no pod has the name %s", name);
     return NULL;
 }
 
