@@ -4,22 +4,13 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 
 static char *ours[] = {(char *)(uintptr_t) "kai-scheduler"};
 
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
-
 char *json_of(const char *yaml)
 {
-    cleanup_json json_t *json = parse(yaml);
+    cleanup_json json_t *json = yaml_object(yaml);
     return json_dumps(json, JSON_COMPACT);
 }
 
@@ -31,7 +22,7 @@ void answers(struct gfixture *x, const char *route, unsigned status, const char 
 
 void answers_link(struct gfixture *x, const char *pod_yaml, const char *name, const char *group)
 {
-    cleanup_json json_t *pod = parse(pod_yaml);
+    cleanup_json json_t *pod = yaml_object(pod_yaml);
     json_object_set_new(json_object_get(pod, "metadata"), "annotations",
                         json_pack("{s:s}", "pod-group-name", group));
     cleanup_free char *json = json_dumps(pod, JSON_COMPACT);
@@ -57,7 +48,7 @@ static void on_pod_set(void *arg, json_t *pod)
 
 void show_pod(struct gfixture *x, const char *yaml)
 {
-    cleanup_json json_t *pod = parse(yaml);
+    cleanup_json json_t *pod = yaml_object(yaml);
     on_pod_set(x, pod);
 }
 
@@ -68,7 +59,7 @@ static struct gang_ref ref_of(const char *name)
 
 void show_group(struct gfixture *x, const char *yaml)
 {
-    cleanup_json json_t *group = parse(yaml);
+    cleanup_json json_t *group = yaml_object(yaml);
     const char *name = field_peek(group, "metadata", "name", NULL);
     struct gang_ref ref = ref_of(name);
     podgroups_set(x->w->groups, &ref, group);

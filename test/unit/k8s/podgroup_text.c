@@ -2,16 +2,7 @@
 #include "podgroup_text.h"
 
 #include "base/buf.h"
-#include "k8s/encoding/yaml_to_json.h"
-
-json_t *parse(const char *text)
-{
-    struct err err;
-    cleanup_json json_t *all = yaml_parse("case", text, strlen(text), &err);
-    if (!all)
-        fail_msg("%s: %s", err.text, text);
-    return json_incref(json_array_get(all, 0));
-}
+#include "test/lib/yaml_object.h"
 
 /* ---- facts as text ---- */
 
@@ -93,7 +84,7 @@ struct gang_group_facts *read_group(const char *api_group, const char *annotatio
         xasprintf("{metadata: {name: g, namespace: ml, uid: u, annotations: %s, "
                   "creationTimestamp: '2024-02-29T12:00:00Z'}, spec: %s}",
                   annotations, spec);
-    cleanup_json json_t *json = parse(text);
+    cleanup_json json_t *json = yaml_object(text);
     struct err err;
     struct gang_group_facts *f = decode_group(dialect_by_group(api_group), json, &err);
     if (!f)
@@ -118,7 +109,7 @@ struct gang_pod_facts *read_pod(const char *metadata)
     cleanup_free char *text = xasprintf("{metadata: {name: p, namespace: ml, uid: u, "
                                         "creationTimestamp: '2024-02-29T12:00:00Z', %s}}",
                                         metadata);
-    cleanup_json json_t *json = parse(text);
+    cleanup_json json_t *json = yaml_object(text);
     struct err err;
     struct gang_pod_facts *f = decode_pod(json, &err);
     if (!f)

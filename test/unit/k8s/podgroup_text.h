@@ -26,10 +26,6 @@
 #define KOORD   "gang.scheduling.koordinator.sh"
 #define LIGHT   "pod-group.scheduling.sigs.k8s.io"
 
-/* Parses flow YAML, so that a case fits on one line. JSON is YAML, too. The caller owns the object.
- */
-json_t *parse(const char *text);
-
 /* The facts of PodGroup ml/g of this API with these annotations and this spec. */
 struct gang_group_facts *read_group(const char *api_group, const char *annotations,
                                     const char *spec);

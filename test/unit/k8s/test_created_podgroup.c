@@ -10,26 +10,17 @@
 #include "config/config.h"
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/encoding/kube_field.h"
-#include "k8s/encoding/yaml_to_json.h"
 #include "k8s/grouper/created_podgroup.h"
+#include "test/lib/yaml_object.h"
 
 static char *copy_text(const char *s)
 {
     return (char *)(uintptr_t)s;
 }
 
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
-
 static void assert_json(const json_t *json, const char *yaml)
 {
-    cleanup_json json_t *want = yaml ? parse(yaml) : NULL;
+    cleanup_json json_t *want = yaml ? yaml_object(yaml) : NULL;
     if (want == json || (want && json && json_equal(json, want)))
         return;
     cleanup_free char *is = json ? json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -54,9 +45,9 @@ static struct workload_group group_of(int64_t min_member)
         .queue = copy_text("training"),
         .priority_class = copy_text("high"),
         .preemptibility = "non-preemptible",
-        .min_resources = parse("{cpu: '8', nvidia.com/gpu: '4'}"),
-        .labels = parse("{team: a}"),
-        .annotations = parse("{note: b}"),
+        .min_resources = yaml_object("{cpu: '8', nvidia.com/gpu: '4'}"),
+        .labels = yaml_object("{team: a}"),
+        .annotations = yaml_object("{note: b}"),
         .owner = {copy_text("ray.io/v1"), copy_text("RayCluster"), copy_text("ray"),
                   copy_text("u")},
     };
@@ -228,7 +219,7 @@ static void min_resources_are_written_only_with_the_minimum(void **state)
     struct workload_group g = group_of(5);
     cleanup_json json_t *object = served_by_the_api(&dialect_volcano, &g);
     json_decref(g.min_resources);
-    g.min_resources = parse("{cpu: '40'}"); /* computed from another member */
+    g.min_resources = yaml_object("{cpu: '40'}"); /* computed from another member */
     assert_null(created_podgroup_patch(object, &dialect_volcano, &g));
     g.min_member = 6;
     cleanup_json json_t *patch = created_podgroup_patch(object, &dialect_volcano, &g);
@@ -291,7 +282,7 @@ static void podgroups_of_other_programs_are_never_written(void **state)
     struct workload_group g = group_of(5);
     g.shared = true;
     for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
-        cleanup_json json_t *object = parse(objects[i]);
+        cleanup_json json_t *object = yaml_object(objects[i]);
         assert_false(created_podgroup_is_ours(object));
         assert_null(created_podgroup_patch(object, &dialect_kai, &g));
     }

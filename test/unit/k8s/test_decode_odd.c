@@ -14,7 +14,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
-#include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 
 static const char *const odd_values[] = {
     "null",
@@ -38,15 +38,6 @@ static const char *const odd_values[] = {
     "'99999999999999999999'",
     "'[\"a/b\"'",
 };
-
-static json_t *parse(const char *text)
-{
-    struct err err;
-    cleanup_json json_t *all = yaml_parse("case", text, strlen(text), &err);
-    if (!all)
-        fail_msg("%s: %s", err.text, text);
-    return json_incref(json_array_get(all, 0));
-}
 
 /* ---- what must hold ---- */
 
@@ -126,7 +117,7 @@ static void try_here(struct walk *w, json_t *parent, const char *key, size_t ind
     bool map = json_is_object(parent);
     json_t *was = json_incref(map ? json_object_get(parent, key) : json_array_get(parent, index));
     for (size_t i = 0; i < ARRAY_SIZE(odd_values); i++) {
-        json_t *odd = parse(odd_values[i]);
+        json_t *odd = yaml_object(odd_values[i]);
         if (map)
             json_object_set_new(parent, key, odd);
         else
@@ -194,7 +185,7 @@ static void every_field_of_a_podgroup_may_be_odd(void **state)
     for (const struct dialect *const *d = dialects; *d; d++) {
         if (!dialect_has_objects(*d))
             continue;
-        cleanup_json json_t *whole = parse(group_text);
+        cleanup_json json_t *whole = yaml_object(group_text);
         struct err err;
         struct gang_group_facts *f = decode_group(*d, whole, &err);
         assert_non_null(f);
@@ -213,8 +204,8 @@ static void a_podgroup_with_an_odd_spec_is_kept(void **state)
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++)
         for (size_t i = 0; dialect_has_objects(*d) && i < ARRAY_SIZE(odd_values); i++) {
-            cleanup_json json_t *whole = parse("{metadata: {name: g, uid: u}}");
-            json_object_set_new(whole, "spec", parse(odd_values[i]));
+            cleanup_json json_t *whole = yaml_object("{metadata: {name: g, uid: u}}");
+            json_object_set_new(whole, "spec", yaml_object(odd_values[i]));
             struct err err;
             struct gang_group_facts *f = decode_group(*d, whole, &err);
             assert_non_null(f);
@@ -254,7 +245,7 @@ static void every_field_of_a_pod_may_be_odd(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pod_texts); i++) {
-        cleanup_json json_t *whole = parse(pod_texts[i]);
+        cleanup_json json_t *whole = yaml_object(pod_texts[i]);
         struct err err;
         struct gang_pod_facts *f = decode_pod(whole, &err);
         assert_non_null(f);
@@ -292,7 +283,7 @@ static void try_budget(const json_t *whole, const void *arg)
 static void every_field_of_a_budget_may_be_odd(void **state)
 {
     (void)state;
-    cleanup_json json_t *whole = parse(budget_text);
+    cleanup_json json_t *whole = yaml_object(budget_text);
     struct walk w = {.whole = whole, .check = try_budget};
     walk_over(&w, whole);
     assert_true(w.n > 200);
@@ -335,7 +326,7 @@ static void an_odd_status_is_overwritten(void **state)
 {
     (void)state;
     for (const struct dialect *const *d = dialects; *d; d++) {
-        cleanup_json json_t *whole = parse(seen_text);
+        cleanup_json json_t *whole = yaml_object(seen_text);
         struct walk w = {.whole = whole, .check = try_status, .arg = *d};
         if (dialect_has_objects(*d))
             walk_over(&w, whole);

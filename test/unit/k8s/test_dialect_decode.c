@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 
 struct group_case {
     const char *api_group, *spec, *want;
@@ -329,7 +330,7 @@ static void C11_contradictory_tasks_and_policies_of_volcano_are_refused(void **s
 static void C11_the_podgroup_of_a_volcano_job_is_elastic(void **state)
 {
     (void)state;
-    cleanup_json json_t *json = parse(
+    cleanup_json json_t *json = yaml_object(
         "{metadata: {name: g, ownerReferences: [{apiVersion: batch.volcano.sh/v1alpha1, kind: "
         "Job, name: j, controller: true}]}, spec: {minMember: 3, minTaskMember: {worker: 6}}}");
     struct err err;

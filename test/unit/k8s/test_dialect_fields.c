@@ -16,16 +16,7 @@
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/encoding/kube_field.h"
-#include "k8s/encoding/yaml_to_json.h"
-
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
+#include "test/lib/yaml_object.h"
 
 /* The use that the table has for the path; -1: none. */
 static int use_of(const struct dialect *d, const char *path)
@@ -103,7 +94,7 @@ static void a_wrong_value_is_noticed_in_what_is_read(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
         const struct dialect *d = objects[i].dialect;
-        cleanup_json json_t *good = parse(objects[i].object);
+        cleanup_json json_t *good = yaml_object(objects[i].object);
         if (!is_valid(d, good))
             fail_msg("%s: the object of this test is refused", d->name);
         for (const struct dialect_field *f = d->fields; f->path; f++) {
@@ -164,7 +155,7 @@ static void the_status_has_these_fields(void **state)
         for (int s = 0; (*d)->status && s < GANG_STATE_MAX; s++) {
             cleanup_free char *text = xasprintf("{apiVersion: %s/%s}", (*d)->api_group,
                                                 str_eq((*d)->name, "kai") ? "v2alpha2" : "v1");
-            cleanup_json json_t *group = parse(text);
+            cleanup_json json_t *group = yaml_object(text);
             const struct gang_status status = {.ref = &ref,
                                                .uid = "u",
                                                .state = (enum gang_state)s,
@@ -221,7 +212,7 @@ static void created_podgroups_have_these_fields(void **state)
 {
     (void)state;
     struct workload_role parts[] = {*role("a", NULL, -1), *role("b", NULL, 1), *role("c", "b", -1)};
-    cleanup_json json_t *resources = parse("{cpu: '8'}");
+    cleanup_json json_t *resources = yaml_object("{cpu: '8'}");
     struct workload_group flat = {
         .name = (char *)(uintptr_t) "g",
         .min_member = 6,

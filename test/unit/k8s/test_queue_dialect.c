@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "gang/bounds.h"
 #include "k8s/dialect/queue_dialect.h"
+#include "test/lib/yaml_object.h"
 
 /* ---- queues as text ---- */
 
@@ -60,7 +61,7 @@ static struct gang_queue_facts *read_named_queue(const char *api_group, const ch
         xasprintf("{metadata: {name: %s, %suid: u, creationTimestamp: '2024-02-29T12:00:00Z'%s%s}"
                   "%s%s}",
                   name, ns, *metadata ? ", " : "", metadata, *members ? ", " : "", members);
-    cleanup_json json_t *json = parse(text);
+    cleanup_json json_t *json = yaml_object(text);
     struct err err;
     struct gang_queue_facts *f = decode_queue(queue_dialect_by_group(api_group), json, &err);
     if (!f)
@@ -460,8 +461,8 @@ static void a_queue_of_which_a_part_is_known_is_invalid(void **state)
 {
     (void)state;
     struct err why, err;
-    cleanup_json json_t *json = parse("{metadata: {name: q, uid: u}}");
-    cleanup_json json_t *nameless = parse("{metadata: {uid: u}}");
+    cleanup_json json_t *json = yaml_object("{metadata: {name: q, uid: u}}");
+    cleanup_json json_t *nameless = yaml_object("{metadata: {uid: u}}");
     err_set(&why, ERR_INVALID, "it has 60000 values");
     struct gang_queue_facts *f = decode_queue_part(queue_dialect_by_group(KAI), json, &why, &err);
     assert_string_equal(f->invalid, "it cannot be read: it has 60000 values");
@@ -562,7 +563,7 @@ static void Q01_podgroups_name_their_queue(void **state)
         cleanup_free char *text =
             xasprintf("{metadata: {name: g, namespace: ml, uid: u%s%s}, spec: %s}",
                       *cases[i].metadata ? ", " : "", cases[i].metadata, cases[i].spec);
-        cleanup_json json_t *json = parse(text);
+        cleanup_json json_t *json = yaml_object(text);
         struct err err;
         struct gang_group_facts *f = decode_group(dialect_by_group(cases[i].api_group), json, &err);
         assert_null(f->invalid);
@@ -614,7 +615,7 @@ static void namespaces_name_queues_of_volcano(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_free char *text = xasprintf("{metadata: {name: ml%s}}", cases[i].metadata);
-        cleanup_json json_t *json = parse(text);
+        cleanup_json json_t *json = yaml_object(text);
         struct err err;
         struct gang_namespace_facts *f =
             decode_namespace(queue_dialect_by_group(VOLCANO), json, &err);
@@ -708,10 +709,10 @@ static void Q01_the_status_of_a_kai_queue_follows_its_use(void **state)
                                   .n_amounts = ARRAY_SIZE(amounts),
                                   .children = children,
                                   .n_children = 2};
-    cleanup_json json_t *object =
-        parse("{metadata: {name: q}, spec: {resources: {cpu: {limit: -1}, memory: {limit: -1}, "
-              "gpu: {limit: 8}}}, status: {allocated: {cpu: '1', odd.com/x: 4}, conditions: "
-              "[{type: Other, status: 'True'}]}}");
+    cleanup_json json_t *object = yaml_object(
+        "{metadata: {name: q}, spec: {resources: {cpu: {limit: -1}, memory: {limit: -1}, "
+        "gpu: {limit: 8}}}, status: {allocated: {cpu: '1', odd.com/x: 4}, conditions: "
+        "[{type: Other, status: 'True'}]}}");
     assert_writes(object, KAI, &s, false,
                   "{\"allocated\":{\"cpu\":\"1500m\",\"memory\":\"3Gi\",\"nvidia.com/gpu\":\"3\","
                   "\"odd.com/x\":null},\"allocatedNonPreemptible\":{\"cpu\":\"0\",\"memory\":"
@@ -747,15 +748,17 @@ static void Q05_a_kai_queue_says_what_is_wrong_with_it(void **state)
 {
     (void)state;
     struct gang_queue_status s = {.text = ""};
-    cleanup_json json_t *object = parse("{metadata: {name: q}, spec: {resources: {cpu: {limit: 0}, "
-                                        "memory: {limit: null}, gpu: {quota: 8}}}}");
+    cleanup_json json_t *object =
+        yaml_object("{metadata: {name: q}, spec: {resources: {cpu: {limit: 0}, "
+                    "memory: {limit: null}, gpu: {quota: 8}}}}");
     assert_writes(object, KAI, &s, false,
                   "{\"conditions\":[{" SINCE
                   "\"message\":\"a limit that is not set allows nothing: spec.resources.memory."
                   "limit, spec.resources.gpu.limit; set each of them, or write -1 for no limit\","
                   "\"reason\":\"LimitNotSet\",\"status\":\"True\",\"type\":\"LimitNotSet\"}]}");
-    cleanup_json json_t *whole = parse("{metadata: {name: q}, spec: {resources: {cpu: {limit: 1}, "
-                                       "memory: {limit: 1}, gpu: {limit: 1}}}}");
+    cleanup_json json_t *whole =
+        yaml_object("{metadata: {name: q}, spec: {resources: {cpu: {limit: 1}, "
+                    "memory: {limit: 1}, gpu: {limit: 1}}}}");
     s.reason = REASON_QUEUE_INVALID;
     s.text = "spec.parentQueue is \"team\", which does not exist";
     assert_writes(
@@ -780,7 +783,7 @@ static void Q01_the_status_of_a_volcano_queue_follows_its_gangs(void **state)
     struct gang_queue_amount amounts[] = {amount("cpu", GANG_NOT_STATED, 500, 0, 500),
                                           amount("nvidia.com/gpu", GANG_NOT_STATED, 8, 0, 8)};
     struct gang_queue_status s = {.text = "", .waiting = 3, .planned = 1, .running = 2, .done = 4};
-    cleanup_json json_t *object = parse("{metadata: {name: q}}");
+    cleanup_json json_t *object = yaml_object("{metadata: {name: q}}");
     assert_writes(object, VOLCANO, &s, false,
                   "{\"allocated\":{},\"completed\":4,\"inqueue\":1,\"pending\":3,\"running\":2,"
                   "\"state\":\"Open\"}");
@@ -788,7 +791,8 @@ static void Q01_the_status_of_a_volcano_queue_follows_its_gangs(void **state)
     s.n_amounts = ARRAY_SIZE(amounts);
     assert_writes(object, VOLCANO, &s, false,
                   "{\"allocated\":{\"cpu\":\"500m\",\"nvidia.com/gpu\":\"8\"}}");
-    cleanup_json json_t *closing = parse("{status: {state: Closing, unknown: 2, reservation: {}}}");
+    cleanup_json json_t *closing =
+        yaml_object("{status: {state: Closing, unknown: 2, reservation: {}}}");
     assert_writes(closing, VOLCANO, &s, false,
                   "{\"allocated\":{\"cpu\":\"500m\",\"nvidia.com/gpu\":\"8\"},\"completed\":4,"
                   "\"inqueue\":1,\"pending\":3,\"running\":2,\"unknown\":0}");
@@ -815,12 +819,12 @@ static void Q01_the_status_of_an_elastic_quota_is_its_use(void **state)
     struct gang_queue_status s = {.text = "", .amounts = amounts, .n_amounts = 5};
     static const char *const groups[] = {SIGS, XK8S};
     for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-        cleanup_json json_t *object = parse("{metadata: {name: q}, status: {used: 7}}");
+        cleanup_json json_t *object = yaml_object("{metadata: {name: q}, status: {used: 7}}");
         assert_writes(object, groups[i], &s, false,
                       "{\"used\":{\"cpu\":\"0\",\"ephemeral-storage\":\"1Mi\",\"hugepages-2Mi\":"
                       "\"4Mi\",\"nvidia.com/gpu\":\"2\"}}");
     }
-    cleanup_json json_t *idle = parse("{metadata: {name: q}}");
+    cleanup_json json_t *idle = yaml_object("{metadata: {name: q}}");
     s.n_amounts = 0;
     assert_writes(idle, XK8S, &s, false, NULL);
 }

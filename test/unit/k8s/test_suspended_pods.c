@@ -13,18 +13,9 @@
 #include "k8s/decode/suspended_pods.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
-#include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 
 #define KAI "scheduling.run.ai"
-
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
 
 /* ---- PodGroups ---- */
 
@@ -59,7 +50,7 @@ static void a_podgroup_asks_to_be_suspended(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct err err;
-        cleanup_json json_t *object = parse(cases[i].yaml);
+        cleanup_json json_t *object = yaml_object(cases[i].yaml);
         struct gang_group_facts *f = decode_group(dialect_by_group(KAI), object, &err);
         assert_non_null(f);
         assert_int_equal(f->suspends, cases[i].suspends);
@@ -115,14 +106,16 @@ static void the_pods_of_a_job_stand_for_those_that_it_will_create(void **state)
 {
     (void)state;
     struct priority_classes *classes = priority_classes_new();
-    cleanup_json json_t *low = parse("{metadata: {name: low}, value: 7, preemptionPolicy: Never}");
+    cleanup_json json_t *low =
+        yaml_object("{metadata: {name: low}, value: 7, preemptionPolicy: Never}");
     priority_classes_set(classes, low);
-    struct result x = stand_for(
-        parse(JOB_OF("parallelism: 3, ",
-                     "deletionTimestamp: '2026-01-01T00:00:00Z', creationTimestamp: "
-                     "'2099-01-01T00:00:00Z', resourceVersion: '7', labels: {app: a}",
-                     "priorityClassName: low, schedulingGates: [{name: example.com/gate}], ")),
-        "pg-train-u", classes);
+    struct result x =
+        stand_for(yaml_object(JOB_OF(
+                      "parallelism: 3, ",
+                      "deletionTimestamp: '2026-01-01T00:00:00Z', creationTimestamp: "
+                      "'2099-01-01T00:00:00Z', resourceVersion: '7', labels: {app: a}",
+                      "priorityClassName: low, schedulingGates: [{name: example.com/gate}], ")),
+                  "pg-train-u", classes);
     if (x.r < 0)
         fail_msg("%s", x.err.text);
     assert_int_equal(x.pods.n, 3);
@@ -162,11 +155,11 @@ static void classes_are_those_of_admission(void **state)
         "{metadata: {name: c}, value: 3, globalDefault: true}",
         "{metadata: {name: b}, value: 2, globalDefault: true}"};
     for (size_t i = 0; i < ARRAY_SIZE(objects); i++) {
-        cleanup_json json_t *object = parse(objects[i]);
+        cleanup_json json_t *object = yaml_object(objects[i]);
         priority_classes_set(classes, object);
     }
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        cleanup_json json_t *pod = parse(cases[i].pod);
+        cleanup_json json_t *pod = yaml_object(cases[i].pod);
         struct gang_pod_facts f = {.priority = 9};
         priority_classes_admit(classes, pod, &f);
         assert_int_equal(f.priority, cases[i].priority);
@@ -174,7 +167,7 @@ static void classes_are_those_of_admission(void **state)
     }
     priority_classes_gone(classes, "b");
     priority_classes_gone(classes, "c");
-    cleanup_json json_t *pod = parse("{spec: {}}");
+    cleanup_json json_t *pod = yaml_object("{spec: {}}");
     struct gang_pod_facts f = {.priority = 9};
     priority_classes_admit(classes, pod, &f);
     assert_int_equal(f.priority, 0);
@@ -185,8 +178,8 @@ static void a_job_creates_only_what_is_left_of_it(void **state)
 {
     (void)state;
     struct priority_classes *classes = priority_classes_new();
-    struct result x =
-        stand_for(parse(JOB_OF("parallelism: 3, completions: 3, ", "", "")), "pg-train-u", classes);
+    struct result x = stand_for(yaml_object(JOB_OF("parallelism: 3, completions: 3, ", "", "")),
+                                "pg-train-u", classes);
     assert_int_equal(x.r, 0);
     assert_int_equal(x.pods.n, 2);
     suspended_pods_done(&x.pods);
@@ -199,11 +192,12 @@ static void each_pod_has_its_role(void **state)
     (void)state;
     struct priority_classes *classes = priority_classes_new();
     struct result x = stand_for(
-        parse("{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ml, uid: "
-              "u}, spec: {suspend: true, headGroupSpec: {template: {spec: {schedulerName: "
-              "kai-scheduler, containers: [{name: c}]}}}, workerGroupSpecs: [{groupName: w, "
-              "replicas: 2, minReplicas: 2, maxReplicas: 2, template: {spec: {schedulerName: "
-              "kai-scheduler, containers: [{name: c}]}}}]}}"),
+        yaml_object(
+            "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ml, uid: "
+            "u}, spec: {suspend: true, headGroupSpec: {template: {spec: {schedulerName: "
+            "kai-scheduler, containers: [{name: c}]}}}, workerGroupSpecs: [{groupName: w, "
+            "replicas: 2, minReplicas: 2, maxReplicas: 2, template: {spec: {schedulerName: "
+            "kai-scheduler, containers: [{name: c}]}}}]}}"),
         "pg-ray-u", classes);
     if (x.r < 0)
         fail_msg("%s", x.err.text);
@@ -218,7 +212,7 @@ static void each_pod_has_its_role(void **state)
 
 static json_t *job_with_labels(int pods, int labels)
 {
-    json_t *job = parse(JOB_OF("", "labels: {}", ""));
+    json_t *job = yaml_object(JOB_OF("", "labels: {}", ""));
     json_t *spec = json_object_get(job, "spec");
     json_t *meta = json_object_get(json_object_get(spec, "template"), "metadata");
     json_object_set_new(spec, "parallelism", json_integer(pods));
@@ -241,20 +235,21 @@ static void what_cannot_be_planned_is_refused(void **state)
         {job_with_labels(1000000, 1), "it creates more than 2048 pods"},
         {job_with_labels(2048, 1000), "its pods have too many fields for their number"},
         {job_with_labels(0, 1), "it creates no pods"},
-        {parse(JOB_OF("parallelism: -1, ", "", "")), "spec.parallelism is -1"},
-        {parse(JOB_OF("parallelism: 2, ", "", "nodeName: n, ")), "its pods name their node"},
-        {parse(JOB_OF("parallelism: 2, ", "annotations: {pod-group-name: other}", "")),
+        {yaml_object(JOB_OF("parallelism: -1, ", "", "")), "spec.parallelism is -1"},
+        {yaml_object(JOB_OF("parallelism: 2, ", "", "nodeName: n, ")), "its pods name their node"},
+        {yaml_object(JOB_OF("parallelism: 2, ", "annotations: {pod-group-name: other}", "")),
          "its pods belong to another PodGroup"},
-        {parse(JOB_OF("parallelism: 2, ",
-                      "annotations: {pod-group-name: pg-train-u, scheduling.k8s.io/group-name: x}",
-                      "")),
+        {yaml_object(JOB_OF(
+             "parallelism: 2, ",
+             "annotations: {pod-group-name: pg-train-u, scheduling.k8s.io/group-name: x}", "")),
          "its pods belong to another PodGroup"},
-        {parse(JOB_OF("parallelism: 2, ", "", "priority: x, ")), "priority"},
-        {parse("{apiVersion: batch/v1, kind: Job, metadata: {name: train}, spec: {}}"),
+        {yaml_object(JOB_OF("parallelism: 2, ", "", "priority: x, ")), "priority"},
+        {yaml_object("{apiVersion: batch/v1, kind: Job, metadata: {name: train}, spec: {}}"),
          "it has no name or UID"},
-        {parse("{apiVersion: batch/v1, kind: Job, metadata: {name: train, uid: u}, spec: 7}"),
+        {yaml_object("{apiVersion: batch/v1, kind: Job, metadata: {name: train, uid: u}, spec: 7}"),
          "spec"},
-        {parse("{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: train, uid: u}, spec: {}}"),
+        {yaml_object(
+             "{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: train, uid: u}, spec: {}}"),
          "spec"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -282,14 +277,14 @@ static void the_podgroup_may_be_of_another_program(void **state)
     struct err err;
     const struct gang_ref ref = {text(KAI), text("ml"), text("any")};
     const struct suspended_pods_options options = {NULL, classes, &ref};
-    cleanup_json json_t *job = parse(JOB_OF("parallelism: 2, ", "", ""));
+    cleanup_json json_t *job = yaml_object(JOB_OF("parallelism: 2, ", "", ""));
     assert_true(workload_suspendable("batch/v1", "Job", &of));
     assert_int_equal(suspended_pods(&of, job, &options, &pods, &err), 0);
     assert_int_equal(pods.n, 2);
     assert_null(pods.facts[0]->role);
     suspended_pods_done(&pods);
     /* The template names the PodGroup itself, with a role. */
-    cleanup_json json_t *linked = parse(
+    cleanup_json json_t *linked = yaml_object(
         JOB_OF("parallelism: 1, ",
                "annotations: {pod-group-name: any}, labels: {kai.scheduler/subgroup-name: w}", ""));
     assert_int_equal(suspended_pods(&of, linked, &options, &pods, &err), 0);

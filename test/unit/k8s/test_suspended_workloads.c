@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/kube_field.h"
-#include "k8s/encoding/yaml_to_json.h"
 #include "k8s/grouper/suspended_workloads.h"
 #include "log_capture.h"
+#include "test/lib/yaml_object.h"
 
 #define GROUP  "scheduling.volcano.sh"
 #define SERVED "GET /apis/batch/v1"
@@ -94,15 +94,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
-
 /* The watch shows the PodGroup `name` of the Job `job`. */
 static void show_group(struct fixture *x, const char *name, const char *job)
 {
@@ -112,7 +103,7 @@ static void show_group(struct fixture *x, const char *name, const char *job)
                   "annotations: {muster.dev/preemption: suspend}, ownerReferences: [{apiVersion: "
                   "batch/v1, kind: Job, name: %s, uid: u-%s}]}, spec: {minMember: 2}}",
                   name, name, job, job);
-    cleanup_json json_t *object = parse(yaml);
+    cleanup_json json_t *object = yaml_object(yaml);
     struct gang_group_facts *facts = decode_group(dialect_by_group(GROUP), object, &err);
     assert_non_null(facts);
     podgroups_set(x->groups, &facts->ref, object);

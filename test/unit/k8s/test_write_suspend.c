@@ -3,20 +3,11 @@
 #include "writer_fixture.h"
 
 #include "base/log.h"
-#include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 
 #define JOB   "/apis/batch/v1/namespaces/ns/jobs/train"
 #define READ  "GET " JOB
 #define PATCH "PATCH " JOB
-
-static json_t *parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
-    if (!documents)
-        fail_msg("%s in %s", err.text, yaml);
-    return json_incref(json_array_get(documents, 0));
-}
 
 /* The PodGroup g, with these owner references. */
 static void know_group(struct fixture *x, const char *name, const char *owners)
@@ -26,7 +17,7 @@ static void know_group(struct fixture *x, const char *name, const char *owners)
         xasprintf("{metadata: {namespace: ns, name: %s, uid: gu, resourceVersion: '1', "
                   "ownerReferences: [%s]}}",
                   name, owners);
-    cleanup_json json_t *group = parse(yaml);
+    cleanup_json json_t *group = yaml_object(yaml);
     podgroups_set(x->groups, &ref, group);
 }
 
@@ -55,7 +46,7 @@ static void effect(struct fixture *x, enum gang_effect_kind kind)
 
 static void answer(struct fixture *x, const char *route, const char *yaml)
 {
-    cleanup_json json_t *object = parse(yaml);
+    cleanup_json json_t *object = yaml_object(yaml);
     cleanup_free char *body = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY);
     fake_answer(x->api, route, 200, body);
 }
@@ -329,8 +320,9 @@ static void a_new_podgroup_of_the_same_name_is_another(void **state)
     int saved = capture_log(&file);
     effect(x, GANG_SUSPEND); /* the PodGroup is gone */
     const struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
-    cleanup_json json_t *group = parse("{metadata: {namespace: ns, name: g, uid: new, "
-                                       "resourceVersion: '1', ownerReferences: [" OWNER "]}}");
+    cleanup_json json_t *group =
+        yaml_object("{metadata: {namespace: ns, name: g, uid: new, "
+                    "resourceVersion: '1', ownerReferences: [" OWNER "]}}");
     podgroups_set(x->groups, &ref, group);
     effect(x, GANG_SUSPEND);
     free(end_capture(file, saved));

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "k8s/encoding/yaml_to_json.h"
+#include "test/lib/yaml_object.h"
 #include "workload/kinds.h"
 #include "workload_fixture.h"
 
@@ -81,7 +82,7 @@ static void expect(const char *what, json_t *object, int most, const char *want)
 
 static void expect_yaml(const char *yaml, const char *want)
 {
-    cleanup_json json_t *object = fixture_parse(yaml);
+    cleanup_json json_t *object = yaml_object(yaml);
     expect(yaml, object, 0, want);
 }
 
@@ -167,12 +168,12 @@ static void pods_know_their_index(void **state)
         "1] as worker-0 of kubeflow.org/v1/PyTorchJob/p uid\n"
         "1 " KAI "pg-p-uid min 3 [worker children -1] [worker-0 in worker 2] [worker-1 in worker "
         "1] as worker-1 of kubeflow.org/v1/PyTorchJob/p uid\n");
-    cleanup_json json_t *job = fixture_parse("apiVersion: batch/v1\n"
-                                             "kind: Job\n"
-                                             "metadata: {name: j, uid: u}\n"
-                                             "spec:\n"
-                                             "  completionMode: Indexed\n"
-                                             "  template: {" POD "}\n");
+    cleanup_json json_t *job = yaml_object("apiVersion: batch/v1\n"
+                                           "kind: Job\n"
+                                           "metadata: {name: j, uid: u}\n"
+                                           "spec:\n"
+                                           "  completionMode: Indexed\n"
+                                           "  template: {" POD "}\n");
     cleanup_json json_t *pod = workload_job_pod(job, 7);
     assert_string_equal(read_text(pod, "metadata.name"), "j-7");
     assert_string_equal(read_annotation(pod, "batch.kubernetes.io/job-completion-index"), "7");
@@ -290,7 +291,7 @@ static void the_caller_may_stop(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(huge); i++) {
-        cleanup_json json_t *object = fixture_parse(huge[i]);
+        cleanup_json json_t *object = yaml_object(huge[i]);
         cleanup_free char *got = pods_of(object, 5);
         assert_non_null(strstr(got, "stopped\n"));
     }

@@ -2,6 +2,7 @@
 /* The requests of a pod, times a number, as minResources states them. */
 #include "base/buf.h"
 #include "k8s/encoding/kube_field.h"
+#include "test/lib/yaml_object.h"
 #include "workload/kinds.h"
 #include "workload/request_sums.h"
 #include "workload_fixture.h"
@@ -92,7 +93,7 @@ static void requests_of_many_containers_are_summed(void **state)
     for (int i = 0; i < 600; i++)
         buf_puts(&yaml, "{resources: {requests: {cpu: 1}}},");
     buf_puts(&yaml, "]}}");
-    cleanup_json json_t *pod = fixture_parse(buf_str(&yaml));
+    cleanup_json json_t *pod = yaml_object(buf_str(&yaml));
     cleanup_json json_t *sum = NULL;
     assert_int_equal(requests_times(pod, 1, &sum, NULL), 0);
     assert_string_equal(json_string_value(json_object_get(sum, "cpu")), "600");
@@ -103,7 +104,7 @@ static void min_resources_are_the_requests_of_a_pod_times_the_minimum(void **sta
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
         cleanup_free char *yaml = xasprintf("{spec: %s}", pods[i].spec);
-        cleanup_json json_t *pod = fixture_parse(yaml);
+        cleanup_json json_t *pod = yaml_object(yaml);
         cleanup_json json_t *sum = NULL;
         struct err err = {.text = ""};
         cleanup_free char *got = NULL;

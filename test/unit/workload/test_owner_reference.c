@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an object to its owner. */
 #include "k8s/encoding/kube_field.h"
+#include "test/lib/yaml_object.h"
 #include "workload_fixture.h"
 
 static const struct {
@@ -36,7 +37,7 @@ static void the_next_owner_is_the_controller_or_the_first(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
         struct workload_ref ref = {NULL, NULL, NULL, NULL};
-        cleanup_json json_t *object = fixture_parse(steps[i].object);
+        cleanup_json json_t *object = yaml_object(steps[i].object);
         bool found = workload_owner(&rules, object, &ref);
         cleanup_free char *got =
             found ? xasprintf("%s %s %s %s", ref.api_version, ref.kind, ref.name, ref.uid) : NULL;
@@ -53,7 +54,7 @@ static void a_configured_kind_has_no_further_owner(void **state)
                                      (char[]){"spec.replicas"}, NULL};
     struct workload_rules rules = fixture_rules();
     struct workload_ref ref;
-    cleanup_json json_t *set = fixture_parse(
+    cleanup_json json_t *set = yaml_object(
         "{apiVersion: example.com/v1, kind: TrainSet, metadata: {ownerReferences: [{apiVersion: "
         "v1, kind: A, name: a, uid: u}]}}");
     (void)state;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "k8s/encoding/kube_field.h"
+#include "test/lib/yaml_object.h"
 #include "workload/kinds.h"
 #include "workload_fixture.h"
 
@@ -15,8 +16,8 @@
 /* The PodGroup for a pod and its owner (NULL: none). */
 static char *ask(const struct workload_rules *rules, const char *pod, const char *owner)
 {
-    cleanup_json json_t *below = fixture_parse(pod);
-    cleanup_json json_t *above = owner ? fixture_parse(owner) : NULL;
+    cleanup_json json_t *below = yaml_object(pod);
+    cleanup_json json_t *above = owner ? yaml_object(owner) : NULL;
     const json_t *chain[] = {below, above};
     return fixture_ask(rules, chain, above ? 2 : 1);
 }
@@ -59,11 +60,11 @@ static void the_api_follows_the_scheduler_name_then_keys_then_the_setting(void *
     for (size_t i = 0; i < ARRAY_SIZE(apis); i++) {
         struct workload_rules rules = fixture_rules();
         cleanup_free char *home = xstrdup_null(apis[i].home);
-        cleanup_json json_t *pod = fixture_parse(POD_OF("Odd"));
+        cleanup_json json_t *pod = yaml_object(POD_OF("Odd"));
         cleanup_json json_t *owner =
-            fixture_parse("{apiVersion: example.com/v1, kind: Odd, metadata: {name: o, uid: ou}}");
-        cleanup_json json_t *spec = fixture_parse(apis[i].pod);
-        cleanup_json json_t *marks = fixture_parse(apis[i].owner);
+            yaml_object("{apiVersion: example.com/v1, kind: Odd, metadata: {name: o, uid: ou}}");
+        cleanup_json json_t *spec = yaml_object(apis[i].pod);
+        cleanup_json json_t *marks = yaml_object(apis[i].owner);
         rules.home = home;
         json_object_set(pod, "spec", spec);
         json_object_set_new(json_object_get(pod, "metadata"), "annotations",
@@ -131,7 +132,7 @@ static void chains_of_owners_are_bounded(void **state)
 {
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *pod =
-        fixture_parse("{metadata: {name: p, uid: u}, spec: {schedulerName: kai-scheduler}}");
+        yaml_object("{metadata: {name: p, uid: u}, spec: {schedulerName: kai-scheduler}}");
     const json_t *chain[WORKLOAD_MAX_CHAIN + 1];
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(chain); i++)

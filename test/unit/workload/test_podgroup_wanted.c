@@ -2,6 +2,7 @@
 /* Which pods get a PodGroup: schedulers, namespaces, annotations, existing links. */
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/kube_field.h"
+#include "test/lib/yaml_object.h"
 #include "workload_fixture.h"
 
 static const char *const rule_results[] = {
@@ -71,7 +72,7 @@ static void scheduler_annotations_and_owners_decide_whether_a_pod_gets_a_podgrou
     struct workload_rules rules = fixture_rules();
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
-        cleanup_json json_t *pod = fixture_parse(pods[i].pod);
+        cleanup_json json_t *pod = yaml_object(pods[i].pod);
         const char *got = rule_results[workload_wants_podgroup(&rules, pod)];
         if (strcmp(got, pods[i].rule_result) != 0)
             fail_msg("%s: got %s, want %s", pods[i].pod, got, pods[i].rule_result);
@@ -82,8 +83,8 @@ static void when_switched_off_no_pod_gets_a_podgroup(void **state)
 {
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *pod =
-        fixture_parse("{spec: {schedulerName: volcano}, metadata: {annotations: "
-                      "{muster.dev/create-podgroup: 'true'}}}");
+        yaml_object("{spec: {schedulerName: volcano}, metadata: {annotations: "
+                    "{muster.dev/create-podgroup: 'true'}}}");
     (void)state;
     assert_int_equal(workload_wants_podgroup(&rules, pod), WORKLOAD_MAKE);
     rules.on = false;
@@ -96,9 +97,9 @@ static void the_configured_namespaces_override_annotations(void **state)
     char *named[] = {ml, by_default}, *except[] = {kube, ml};
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *in_ml =
-        fixture_parse("{metadata: {namespace: ml}, spec: {schedulerName: volcano}}");
-    cleanup_json json_t *in_none = fixture_parse("{spec: {schedulerName: volcano}}");
-    cleanup_json json_t *in_kube = fixture_parse(
+        yaml_object("{metadata: {namespace: ml}, spec: {schedulerName: volcano}}");
+    cleanup_json json_t *in_none = yaml_object("{spec: {schedulerName: volcano}}");
+    cleanup_json json_t *in_kube = yaml_object(
         "{metadata: {namespace: kube-system, annotations: {muster.dev/create-podgroup: 'true'}}}");
     (void)state;
     rules.excluded_namespaces = except;
@@ -124,8 +125,8 @@ static void the_default_scheduler_can_be_listed(void **state)
     static char usual[] = "default-scheduler";
     char *schedulers[] = {usual};
     struct workload_rules rules = fixture_rules();
-    cleanup_json json_t *unsaid = fixture_parse("{spec: {}}");
-    cleanup_json json_t *said = fixture_parse("{spec: {schedulerName: default-scheduler}}");
+    cleanup_json json_t *unsaid = yaml_object("{spec: {}}");
+    cleanup_json json_t *said = yaml_object("{spec: {schedulerName: default-scheduler}}");
     (void)state;
     rules.schedulers = schedulers;
     rules.n_schedulers = 1;

@@ -7,15 +7,6 @@
 #include "k8s/encoding/kube_field.h"
 #include "k8s/encoding/yaml_to_json.h"
 
-json_t *fixture_parse(const char *yaml)
-{
-    struct err err;
-    cleanup_json json_t *all = yaml_parse("case", yaml, strlen(yaml), &err);
-    if (!all)
-        fail_msg("%s: %s", err.text, yaml);
-    return json_incref(json_array_get(all, 0));
-}
-
 struct workload_rules fixture_rules(void)
 {
     static char kai[] = "kai-scheduler", volcano[] = "volcano", home[] = "scheduling.run.ai";

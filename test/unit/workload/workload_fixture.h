@@ -26,8 +26,6 @@
 
 #include <cmocka.h>
 
-/* Parses one YAML document, or fails the test. The caller owns it. */
-json_t *fixture_parse(const char *yaml);
 /* Rules that create PodGroups for pods of kai-scheduler and volcano; home: scheduling.run.ai. */
 struct workload_rules fixture_rules(void);
 /* A group as text: "API NAME min N [children N] [role …] … of OWNER". The caller frees it. */
