@@ -10,6 +10,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/queue_check.h"
 #include "gang/plan/victims.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
@@ -115,6 +116,13 @@ static struct gang *last_that_yields(const struct taker *taker, const struct nod
     return last;
 }
 
+static void drop(struct gang_core *core, struct gang *gang)
+{
+    triggered(core, gang, TRIGGER_ROOM_LESS);
+    plan_drop(core, gang, REASON_SLOT_MOVED);
+    gang_plan_again(gang);
+}
+
 static void drop_plans_in_way(struct gang_core *core, const struct gang *gang)
 {
     const struct taker taker = taker_of(core, gang);
@@ -123,10 +131,79 @@ static void drop_plans_in_way(struct gang_core *core, const struct gang *gang)
             struct gang *last = last_that_yields(&taker, slot->node);
             if (!last)
                 break;
-            triggered(core, last, TRIGGER_ROOM_LESS);
-            plan_drop(core, last, REASON_SLOT_MOVED);
-            gang_plan_again(last);
+            drop(core, last);
         }
+}
+
+static int last_first(const void *a, const void *b)
+{
+    struct gang *const *x = a, *const *y = b;
+    return by_order(y, x);
+}
+
+/* The gangs with plans that yield, the last one in the order first. */
+static struct gang **plans_that_yield(struct gang_core *core, const struct gang *gang,
+                                      size_t *ret_n)
+{
+    const struct taker taker = taker_of(core, gang);
+    struct gang **plans = NULL;
+    size_t n = 0, cap = 0;
+    list_for_each (other, &core->open, struct gang, in_open)
+        if (plan_yields(&taker, other)) {
+            GROW(plans, cap, n + 1);
+            plans[n++] = other;
+        }
+    if (n > 1)
+        qsort(plans, n, sizeof(struct gang *), last_first);
+    *ret_n = n;
+    return plans;
+}
+
+static bool counts_in(const struct gang *gang, const struct queue *top)
+{
+    const struct queue *queue = gang->queue;
+    while (queue && queue != top)
+        queue = queue->parent;
+    return queue != NULL;
+}
+
+/* Removes plans in the trial until the queues have enough for the room. Moves these to `ret` and
+ * returns their number; 0 also if all of them are not enough. */
+static size_t make_way(struct trial *t, struct gang *gang, struct gang **plans, size_t n,
+                       struct gang **ret)
+{
+    struct queue_short full;
+    size_t gone = 0, before;
+    bool exceeds = room_exceeds_queue(t->core, gang, &full);
+    do { /* in each pass, another queue may be the full one */
+        before = gone;
+        for (size_t i = 0; exceeds && i < n; i++) {
+            if (!plans[i] || !counts_in(plans[i], full.queue))
+                continue;
+            list_for_each_safe (slot, &plans[i]->slots, struct slot, in_gang)
+                trial_without_slot(t, slot);
+            ret[gone++] = STEAL(plans[i]);
+            exceeds = room_exceeds_queue(t->core, gang, &full);
+        }
+    } while (exceeds && gone > before);
+    return exceeds ? 0 : gone;
+}
+
+static void drop_plans_in_queue(struct gang_core *core, struct gang *gang)
+{
+    size_t n;
+    if (!core->queues.root)
+        return;
+    cleanup_free struct gang **plans = plans_that_yield(core, gang, &n);
+    cleanup_free struct gang **in_way = xcalloc(n + 1, sizeof(struct gang *));
+    struct trial t = trial_begin(core);
+    trial_without_ending(&t);
+    n = make_way(&t, gang, plans, n, in_way);
+    trial_end(&t);
+    for (size_t i = 0; i < n; i++)
+        drop(core, in_way[i]);
+    if (n)
+        count_in_queue(core, gang);
 }
 
 /* The places that a plan would have. */
@@ -192,6 +269,7 @@ bool room_keep(struct gang_core *core, struct gang *gang)
     room_restore(core, gang, &places);
     count_in_queue(core, gang);
     drop_plans_in_way(core, gang);
+    drop_plans_in_queue(core, gang);
     bool any = places.n > 0;
     places_done(core, &places);
     return any;

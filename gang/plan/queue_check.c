@@ -160,6 +160,20 @@ bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang)
     return false;
 }
 
+bool room_exceeds_queue(struct gang_core *core, const struct gang *gang, struct queue_short *ret)
+{
+    struct needs_of_pods needs = {.n = 0};
+    if (is_free(core, gang))
+        return false;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
+        if (slot->awaits)
+            add_pods(core, &needs, slot->signature, 1);
+    bool exceeds = needs.n && queue_is_short(core, queue_of_gang(core, gang), gang->firm,
+                                             listed(core, &needs), ret);
+    amounts_done(core, &needs.others);
+    return exceeds;
+}
+
 /* The signature of all members; NULL: they differ. */
 static const struct signature *signature_of_all(const struct gang *gang)
 {

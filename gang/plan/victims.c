@@ -354,12 +354,17 @@ static void without_plans(struct trial *t, const struct gang *gang)
                 trial_without_slot(t, slot);
 }
 
-void trial_without_leaving(struct trial *t, const struct gang *gang)
+void trial_without_ending(struct trial *t)
 {
-    without_plans(t, gang);
     list_for_each (pod, &t->core->ending, struct pod, in_ending)
         if (pod_is_leaving(t->core, pod))
             trial_without_pod(t, pod);
+}
+
+void trial_without_leaving(struct trial *t, const struct gang *gang)
+{
+    without_plans(t, gang);
+    trial_without_ending(t);
 }
 
 static bool remove_pod(struct trial *t, struct victims *victims, struct pod *pod)

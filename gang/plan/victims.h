@@ -72,6 +72,8 @@ bool plan_yields(const struct taker *taker, struct gang *other);
  * from the core. The caller frees the list with victims_done(). */
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left);
 void victims_done(struct victims *victims);
+/* Removes the pods in the trial that leave their nodes anyway. */
+void trial_without_ending(struct trial *t);
 /* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
  * gangs from which the gang may take room, if none of their members is bound. */
 void trial_without_leaving(struct trial *t, const struct gang *gang);

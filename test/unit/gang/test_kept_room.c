@@ -29,6 +29,33 @@ static void Q08_a_replacement_does_not_take_what_is_left_in_the_queue(void **sta
     jobs_free(jobs);
 }
 
+/* Nor does a plan of a lower priority, whose pods kube-scheduler does not try. With 5 GPUs, a pod
+ * is evicted beside; its replacement took what it had left, and so on for ever. */
+static void Q08_a_plan_does_not_use_up_the_queue(void **state)
+{
+    (void)state;
+    for (int cap = 5; cap <= 6; cap++) {
+        struct jobs *jobs = nodes(2, 8);
+        world_queue(jobs->w, "q", NULL, GANG_NOT_STATED, cap);
+        job_add(jobs,
+                (struct job){
+                    .name = "high", .queue = "q", .min = 1, .gpus = 2, .priority = 3, .on = "0"});
+        job_add(jobs, (struct job){.name = "low", .queue = "q", .min = 1, .gpus = 1, .on = "0"});
+        job_add(jobs, (struct job){.name = "asleep",
+                                   .queue = "q",
+                                   .min = 1,
+                                   .gpus = 2,
+                                   .priority = 1,
+                                   .asleep = true});
+        struct job *urgent = job_add(
+            jobs, (struct job){.name = "urgent", .queue = "q", .min = 3, .gpus = 1, .priority = 3});
+        jobs_settle(jobs, QUIET);
+        assert_int_equal(jobs->n_evictions, cap == 5);
+        assert_int_equal(job_runs(urgent), 3);
+        jobs_free(jobs);
+    }
+}
+
 /* Neither does an ordinary pod of the queue. */
 static void Q08_a_pod_does_not_take_what_is_left_in_the_queue(void **state)
 {
@@ -120,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q08_a_replacement_does_not_take_what_is_left_in_the_queue),
+        cmocka_unit_test(Q08_a_plan_does_not_use_up_the_queue),
         cmocka_unit_test(Q08_a_pod_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
