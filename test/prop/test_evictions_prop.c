@@ -31,7 +31,7 @@
 
 #include "test/lib/world_jobs.h"
 
-enum { QUEUES = 8, CHANGES = 60, JOBS = CHANGES };
+enum { NODES = 5, QUEUES = 8, CHANGES = 60, JOBS = CHANGES };
 
 /* How long nothing happens before the next change. */
 #define QUIET SECONDS(70)
@@ -141,7 +141,8 @@ static struct change draw_change(struct drawn *d)
 static struct run draw_run(void)
 {
     struct run run = {.n = 0};
-    struct drawn d = {.queues = one_in(8) ? 0 : 2 + up_to(QUEUES - 2), .nodes = 1 + up_to(4)};
+    struct drawn d = {.queues = one_in(8) ? 0 : 2 + up_to(QUEUES - 2),
+                      .nodes = 1 + up_to(NODES - 1)};
     for (int i = 0; i < d.nodes; i++) {
         struct change c = {.what = NODE_SET, .index = i, .gpus = 2 << up_to(2)};
         run.changes[run.n++] = c;
@@ -161,6 +162,7 @@ struct play {
     struct job *by_index[JOBS];
     struct change queues[QUEUES]; /* as they are now */
     bool queues_exist;
+    int nodes[NODES];                       /* their GPUs */
     bool holds[JOBS];                       /* the job has a plan, or muster keeps room for it */
     size_t since[JOBS];                     /* jobs->started when the job last evicted others */
     bool evicts[JOBS][JOBS];                /* since the last change */
@@ -205,6 +207,18 @@ static bool is_below(const struct play *p, int q, int top)
     return false;
 }
 
+/* What the running pods of the job count in its queue: at most what their nodes have. */
+static int counts(const struct play *p, const struct job *job)
+{
+    int sum = 0;
+    for (size_t i = 0; i < job->n_pods; i++) {
+        const struct job_pod *pod = &job->pods[i];
+        int most = pod->node && !pod->leaving ? p->nodes[atoi(pod->node + 1)] : 0;
+        sum += job->gpus < most ? job->gpus : most;
+    }
+    return sum;
+}
+
 /* What runs in the queue and below it, without evicted pods. `plans`: and what has a plan or room.
  */
 static int uses(const struct play *p, int top, bool plans)
@@ -213,7 +227,7 @@ static int uses(const struct play *p, int top, bool plans)
     for (size_t i = 0; i < p->jobs->n; i++) {
         const struct job *job = p->jobs->items[i];
         if (job->exists && is_below(p, queue_of(p, job), top))
-            sum += job->gpus * (plans && p->holds[index_of(job)] ? job->size : job_runs(job));
+            sum += plans && p->holds[index_of(job)] ? job->gpus * job->size : counts(p, job);
     }
     return sum;
 }
@@ -353,6 +367,7 @@ static void set_queue(struct play *p, const struct change *c)
 static void set_node(struct play *p, const struct change *c)
 {
     cleanup_free char *name = xasprintf("n%d", c->index);
+    p->nodes[c->index] = c->gpus;
     if (c->gpus)
         world_node(p->jobs->w, name, c->gpus);
     else if (map_get(&p->jobs->w->nodes, name))
