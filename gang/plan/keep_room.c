@@ -123,12 +123,12 @@ static void drop(struct gang_core *core, struct gang *gang)
     gang_plan_again(gang);
 }
 
-static void drop_plans_in_way(struct gang_core *core, const struct gang *gang)
+static void drop_plans_in_way(struct gang_core *core, const struct gang *gang,
+                              const struct taker *taker)
 {
-    const struct taker taker = taker_of(core, gang);
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
         while (is_overbooked(core, slot)) {
-            struct gang *last = last_that_yields(&taker, slot->node);
+            struct gang *last = last_that_yields(taker, slot->node);
             if (!last)
                 break;
             drop(core, last);
@@ -142,14 +142,12 @@ static int last_first(const void *a, const void *b)
 }
 
 /* The gangs with plans that yield, the last one in the order first. */
-static struct gang **plans_that_yield(struct gang_core *core, const struct gang *gang,
-                                      size_t *ret_n)
+static struct gang **plans_that_yield(const struct taker *taker, size_t *ret_n)
 {
-    const struct taker taker = taker_of(core, gang);
     struct gang **plans = NULL;
     size_t n = 0, cap = 0;
-    list_for_each (other, &core->open, struct gang, in_open)
-        if (plan_yields(&taker, other)) {
+    list_for_each (other, &taker->core->open, struct gang, in_open)
+        if (plan_yields(taker, other)) {
             GROW(plans, cap, n + 1);
             plans[n++] = other;
         }
@@ -189,12 +187,13 @@ static size_t make_way(struct trial *t, struct gang *gang, struct gang **plans, 
     return exceeds ? 0 : gone;
 }
 
-static void drop_plans_in_queue(struct gang_core *core, struct gang *gang)
+static void drop_plans_in_queue(struct gang_core *core, struct gang *gang,
+                                const struct taker *taker)
 {
     size_t n;
     if (!core->queues.root)
         return;
-    cleanup_free struct gang **plans = plans_that_yield(core, gang, &n);
+    cleanup_free struct gang **plans = plans_that_yield(taker, &n);
     cleanup_free struct gang **in_way = xcalloc(n + 1, sizeof(struct gang *));
     struct trial t = trial_begin(core);
     trial_without_ending(&t);
@@ -266,10 +265,11 @@ void places_done(struct gang_core *core, struct places *places)
 bool room_keep(struct gang_core *core, struct gang *gang)
 {
     struct places places = find_places(core, gang);
+    /* Before the room counts in its queue: then the queue may have all that it deserves. */
+    const struct taker taker = taker_of(core, gang);
     room_restore(core, gang, &places);
-    count_in_queue(core, gang);
-    drop_plans_in_way(core, gang);
-    drop_plans_in_queue(core, gang);
+    drop_plans_in_way(core, gang, &taker);
+    drop_plans_in_queue(core, gang, &taker);
     bool any = places.n > 0;
     places_done(core, &places);
     return any;

@@ -143,11 +143,32 @@ static void Q08_an_earmark_does_not_take_the_room(void **state)
     jobs_free(jobs);
 }
 
+/* Nor does a plan of a queue that uses more than it deserves, when its owner takes the room back.
+ */
+static void Q08_a_plan_with_lent_quota_does_not_keep_its_room(void **state)
+{
+    (void)state;
+    struct jobs *jobs = nodes(2, 4);
+    world_queue(jobs->w, "lent", NULL, 0, GANG_UNLIMITED);
+    world_queue(jobs->w, "owner", NULL, 8, GANG_UNLIMITED);
+    job_add(jobs, (struct job){.name = "a", .queue = "lent", .min = 1, .gpus = 3, .on = "0"});
+    job_add(jobs, (struct job){.name = "b", .queue = "lent", .min = 1, .gpus = 4, .on = "1"});
+    job_add(jobs,
+            (struct job){.name = "asleep", .queue = "lent", .min = 1, .gpus = 1, .asleep = true});
+    struct job *owner =
+        job_add(jobs, (struct job){.name = "owner", .queue = "owner", .min = 2, .gpus = 4});
+    jobs_settle(jobs, QUIET);
+    assert_int_equal(jobs->n_evictions, 2);
+    assert_int_equal(job_runs(owner), 2);
+    jobs_free(jobs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q08_a_replacement_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_plan_does_not_use_up_the_queue),
+        cmocka_unit_test(Q08_a_plan_with_lent_quota_does_not_keep_its_room),
         cmocka_unit_test(Q08_a_pod_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
