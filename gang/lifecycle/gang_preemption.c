@@ -92,6 +92,12 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     gang->preempting.began = 0;
 }
 
+void preemption_planned(struct gang_core *core, struct gang *gang)
+{
+    if (core->config.preemption && plan_takes_room(core, gang))
+        gang->preempting.takes = true;
+}
+
 void preemption_placed(struct gang_core *core, struct gang *gang)
 {
     gang->preempting.takes = false;

@@ -30,6 +30,9 @@ bool gang_awaits_evicted(struct gang_core *core, struct gang *gang);
  * keeps room for it now, so it waits for evicted pods. */
 bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outcome *o,
                    const struct places *had);
+/* The gang has got a plan. If this takes room for which pods were evicted, nothing else of a victim
+ * may have the room, as if they had been evicted for this gang. */
+void preemption_planned(struct gang_core *core, struct gang *gang);
 /* The gang is placed, or waits for a change of its own facts. */
 void preemption_forget(struct gang_core *core, struct gang *gang);
 /* The gang is Scheduled. Counts how long it has waited since muster evicted pods for it. */

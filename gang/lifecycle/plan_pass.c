@@ -128,8 +128,10 @@ static void attempt(struct gang_core *core, struct gang *gang)
         timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
         begin_attempt(core, gang);
     }
-    if (o.result == PLAN_MADE)
+    if (o.result == PLAN_MADE) {
+        preemption_planned(core, gang);
         announce(core, gang);
+    }
     if (o.result == PLAN_MADE || o.result == PLAN_STANDS)
         nominations_clear(core, gang); /* of extras that have lost their slots */
     else if (o.result == PLAN_FAILED && gang_preempts(core, gang, &o, &had))

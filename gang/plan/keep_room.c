@@ -47,6 +47,29 @@ static bool is_overbooked(const struct gang_core *core, const struct slot *slot)
     return false;
 }
 
+static bool displaces_room(const struct gang_core *core, const struct gang *gang,
+                           const struct node *node)
+{
+    list_for_each (kept, &node->preempted_room, struct slot, in_node)
+        if (kept->gang != gang && is_overbooked(core, kept))
+            return true;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (slot->gang != gang && slot->gang->preempting.takes && slot_in_excess(slot))
+            return true;
+    return false;
+}
+
+bool plan_takes_room(const struct gang_core *core, const struct gang *gang)
+{
+    const struct node *last = NULL;
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        if (slot->node != last && displaces_room(core, gang, slot->node))
+            return true;
+        last = slot->node;
+    }
+    return false;
+}
+
 static bool any_leaves(const struct gang_core *core, const struct node *node)
 {
     list_for_each (pod, &node->pods, struct pod, in_node)

@@ -29,6 +29,9 @@ void places_done(struct gang_core *core, struct places *places);
  * that yield to it are dropped. Drops those that are in the way. The gang must have no slots and no
  * preempted room. False: it does not fit. */
 bool room_keep(struct gang_core *core, struct gang *gang);
+/* Whether the plan of the gang displaces room that muster keeps for another gang, or the plan of a
+ * gang for which pods were evicted. Call it before displaced slots move. */
+bool plan_takes_room(const struct gang_core *core, const struct gang *gang);
 /* Counts preempted room in the queues as far as their limits allow. Call it before other gangs get
  * what evicted pods have left in their queue. */
 void rooms_count_in_queues(struct gang_core *core);

@@ -163,12 +163,40 @@ static void Q08_a_plan_with_lent_quota_does_not_keep_its_room(void **state)
     jobs_free(jobs);
 }
 
+/* A gang of a higher priority in the same queue may take the room. But the victim's replacement had
+ * a higher priority still, took the room from this plan, and was evicted again, and so on for ever.
+ */
+static void Q08_the_victim_does_not_get_the_room_from_another_gang(void **state)
+{
+    (void)state;
+    struct jobs *jobs = nodes(2, 4);
+    jobs->slow = true;
+    world_queue(jobs->w, "lent", NULL, 0, GANG_UNLIMITED);
+    world_queue(jobs->w, "owner", NULL, 4, GANG_UNLIMITED);
+    job_add(jobs, (struct job){.name = "elastic",
+                               .queue = "lent",
+                               .min = 1,
+                               .size = 2,
+                               .gpus = 4,
+                               .priority = 3,
+                               .on = "01"});
+    job_add(jobs, (struct job){.name = "low", .queue = "owner", .min = 2, .gpus = 2});
+    assert_int_equal(jobs->n_evictions, 1);
+    struct job *high = job_add(
+        jobs, (struct job){.name = "high", .queue = "owner", .min = 3, .gpus = 1, .priority = 1});
+    jobs_settle(jobs, QUIET);
+    assert_int_equal(jobs->n_evictions, 1);
+    assert_int_equal(job_runs(high), 3);
+    jobs_free(jobs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q08_a_replacement_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_plan_does_not_use_up_the_queue),
         cmocka_unit_test(Q08_a_plan_with_lent_quota_does_not_keep_its_room),
+        cmocka_unit_test(Q08_the_victim_does_not_get_the_room_from_another_gang),
         cmocka_unit_test(Q08_a_pod_does_not_take_what_is_left_in_the_queue),
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
