@@ -813,7 +813,7 @@ static bool keeps_place_in_silence(const struct model *m, int p)
         return false;
     usec_t since = t->named_at > t->placed_at ? t->named_at : t->placed_at;
     for (int q = 0; q < PODS; q++)
-        if (m->pods[q].exists && m->pods[q].asked_at >= since)
+        if (m->pods[q].exists && m->pods[q].asked_at > since) /* not perhaps before */
             return false;
     return true;
 }

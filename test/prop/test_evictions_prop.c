@@ -298,13 +298,15 @@ static void see_state(void *arg, const struct gang_view *view)
 }
 
 /* Whether a gang of a higher priority in the same queue has started, or got needed pods again,
- * since the job has evicted others. It may have taken the room. */
+ * since the job has evicted others. It may have taken the room. So may one that kube-scheduler does
+ * not try: its plan keeps the room for a while. */
 static bool is_excused(const struct play *p, const struct job *taker)
 {
     for (size_t i = 0; i < p->jobs->n; i++) {
         const struct job *job = p->jobs->items[i];
         if (job->exists && job->priority > taker->priority &&
-            job->started_at > p->since[index_of(taker)] && queue_of(p, job) == queue_of(p, taker))
+            (job->started_at > p->since[index_of(taker)] || job->asleep) &&
+            queue_of(p, job) == queue_of(p, taker))
             return true;
     }
     return false;
