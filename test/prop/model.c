@@ -500,6 +500,7 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     sched_nominated(m, p, n);
     m->pods[p].named = n;
     m->pods[p].named_at = m->now;
+    m->pods[p].steered_turn = ++m->turn;
     if (changes)
         wake_pod(m, p);
 }
@@ -529,6 +530,7 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
     t->sleep = AWAKE;
     t->dirty = CHANGED;
     t->lifted = !(m->gates & GATES_LATE);
+    t->joins = true;
 }
 
 static void see_eviction(struct model *m, const struct gang_effect *e, size_t count)

@@ -82,21 +82,24 @@ struct pod_truth {
 
     /* kube-scheduler */
     enum sleep sleep;
-    bool asked;          /* kube-scheduler has called filter for the pod */
-    usec_t asked_at;     /* the time of the last filter call */
-    bool shut_out;       /* since then, no node has passed kube-scheduler's own filters */
-    bool unschedulable;  /* the PodScheduled condition is False */
-    bool plain;          /* the condition contains no text of muster */
-    enum said said;      /* the reason in the condition */
-    bool rejected_early; /* the core treats the pod as rejected early */
-    int place;           /* the node of the pod's slot, plus 1; 0: no slot */
-    usec_t placed_at;    /* the time since when `place` has this value */
-    bool lifted;         /* the gate was just removed, and the next step shows it */
-    bool hidden;         /* the last attempt hid nodes from the pod: it wakes when time passes */
-    usec_t retry_at;     /* after an error: kube-scheduler waits until this time */
-    int picked;          /* the node that kube-scheduler chose after filter; bind not called yet */
-    uint64_t picked_at;  /* the order of these choices */
-    uint64_t call;       /* the id of the open bind call; 0: none */
+    bool asked;            /* kube-scheduler has called filter for the pod */
+    usec_t asked_at;       /* the time of the last filter call */
+    uint64_t asked_turn;   /* the turn of this call */
+    bool shut_out;         /* since then, no node has passed kube-scheduler's own filters */
+    bool unschedulable;    /* the PodScheduled condition is False */
+    bool plain;            /* the condition contains no text of muster */
+    enum said said;        /* the reason in the condition */
+    bool rejected_early;   /* the core treats the pod as rejected early */
+    int place;             /* the node of the pod's slot, plus 1; 0: no slot */
+    usec_t placed_at;      /* the time since when `place` has this value */
+    uint64_t steered_turn; /* the turn of the last such change, write of the nomination, or join */
+    bool lifted;           /* the gate was just removed, and the next step shows it */
+    bool joins;            /* its gate was removed, and the watch does not show it yet */
+    bool hidden;           /* the last attempt hid nodes from the pod: it wakes when time passes */
+    usec_t retry_at;       /* after an error: kube-scheduler waits until this time */
+    int picked;         /* the node that kube-scheduler chose after filter; bind not called yet */
+    uint64_t picked_at; /* the order of these choices */
+    uint64_t call;      /* the id of the open bind call; 0: none */
     int call_node;
     uint32_t let; /* the nodes of the last filter result, one bit for each node */
     usec_t let_at;
@@ -180,6 +183,7 @@ struct model {
     uint64_t namings;   /* nominations that it wrote */
     uint64_t unsteered; /* a bit for each pod, see oracle_steered() */
     usec_t now;
+    uint64_t turn; /* orders filter calls, new slots and writes of nominations */
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
     struct object_truth queues[QUEUES], namespaces[NAMESPACES], budgets[BUDGETS];

@@ -263,6 +263,9 @@ static void show_pod(struct model *m, int p)
     if (t->exists) {
         charge_as_shown(m, t);
         t->shown_nominated = t->nominated;
+        if (t->joins)
+            t->steered_turn = ++m->turn;
+        t->joins = false;
         model_tell(m, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, p)}, p);
     } else if (t->shown) {
         model_uncharge(m, t);

@@ -181,6 +181,7 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
     m->pods[p].asked = true;
     m->pods[p].asked_at = m->now;
+    m->pods[p].asked_turn = ++m->turn;
     m->pods[p].shut_out = false;
     m->pods[p].inherited = false;
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);

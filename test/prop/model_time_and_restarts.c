@@ -94,6 +94,7 @@ static void list_everything(struct model *m)
         t->shown = t->learnt = t->ghost = t->lift_asked = false;
         t->named = t->ours = t->rewritten = -1;
         t->asked_at = 0;
+        t->asked_turn = 0;
         t->inherited = t->nominated >= 0;
         model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);
         objects_show(m, 'p', p);

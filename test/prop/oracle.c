@@ -697,8 +697,10 @@ static void check_rejected_early(struct model *m)
             model_fail(m, "rejected early",
                        "p%d counts as rejected early, but muster just got a filter call for it", p);
         t->rejected_early = seen.is[p];
-        if (seen.place[p] && seen.place[p] != t->place)
+        if (seen.place[p] && seen.place[p] != t->place) {
             t->placed_at = m->now;
+            t->steered_turn = ++m->turn;
+        }
         t->place = seen.place[p];
     }
 }
@@ -811,9 +813,8 @@ static bool keeps_place_in_silence(const struct model *m, int p)
     const struct pod_truth *t = &m->pods[p];
     if (!t->place || op_get(&t->spec, A_BARRED, 0) != 2)
         return false;
-    usec_t since = t->named_at > t->placed_at ? t->named_at : t->placed_at;
     for (int q = 0; q < PODS; q++)
-        if (m->pods[q].exists && m->pods[q].asked_at > since) /* not perhaps before */
+        if (m->pods[q].exists && m->pods[q].asked_turn > t->steered_turn)
             return false;
     return true;
 }
