@@ -165,7 +165,7 @@ static int open_cluster(struct server *s, struct err *err)
     const struct kube_cluster_options api = {.kubeconfig = s->config->kubeconfig,
                                              .version = MUSTER_VERSION,
                                              .gates = s->config->gates,
-                                             .budgets = s->config->preemption,
+                                             .preemption = s->config->preemption,
                                              .rules = s->rules};
     int r = s->scenario ? builtin_cluster_open(s->scenario, &sink, &cluster, err)
                         : kube_cluster_open(&api, &sink, &cluster, err);

@@ -35,6 +35,9 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_BUDGET_SET:
         ev->budget = gang_budget_facts_free(ev->budget);
         break;
+    case GANG_EV_JOB_SET:
+        ev->job = gang_job_facts_free(ev->job);
+        break;
     case GANG_EV_QUEUE_SET:
         ev->queue = gang_queue_facts_free(ev->queue);
         break;
@@ -49,6 +52,7 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
     case GANG_EV_BUDGET_GONE:
+    case GANG_EV_JOB_GONE:
     case GANG_EV_SUSPEND_REFUSED:
         gang_ref_done(&ev->gone);
         break;

@@ -28,6 +28,8 @@
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
     X(BUDGET_SET, "a PodDisruptionBudget exists, or changed")                                      \
     X(BUDGET_GONE, "a PodDisruptionBudget was deleted")                                            \
+    X(JOB_SET, "a Job exists, or may lose another number of pods")                                 \
+    X(JOB_GONE, "a Job was deleted")                                                               \
     X(QUEUE_SET, "a queue exists, or changed")                                                     \
     X(QUEUE_GONE, "a queue was deleted")                                                           \
     X(NAMESPACE_SET, "a namespace names a queue, or another one")                                  \
@@ -82,10 +84,11 @@ struct gang_event {
         struct gang_priority_class_facts *class; /* CLASS_SET; owned */
         struct gang_claim_facts *claim;          /* CLAIM_SET; owned */
         struct gang_budget_facts *budget;        /* BUDGET_SET; owned */
+        struct gang_job_facts *job;              /* JOB_SET; owned */
         struct gang_queue_facts *queue;          /* QUEUE_SET; owned */
         struct gang_namespace_facts *namespace;  /* NAMESPACE_SET; owned */
-        /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE, BUDGET_GONE (ns,
-         * name), GROUP_GONE, QUEUE_GONE, SUSPEND_REFUSED (all); owned */
+        /* NODE_GONE, CLASS_GONE, NAMESPACE_GONE (name), POD_GONE, CLAIM_GONE, BUDGET_GONE, JOB_GONE
+         * (ns, name), GROUP_GONE, QUEUE_GONE, SUSPEND_REFUSED (all); owned */
         struct gang_ref gone;
         struct {
             enum gang_watch of;

@@ -204,6 +204,7 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->role);
     free(f->bad_link);
     free(f->awaits_group);
+    free(f->job);
     free(f->short_of);
     gang_group_facts_free(f->declared);
     free(f->uniform.key);
@@ -471,4 +472,19 @@ bool gang_budget_selector_equal(const struct gang_budget_facts *a,
                                 const struct gang_budget_facts *b)
 {
     return a->selects_none == b->selects_none && terms_equal(&a->selector, &b->selector);
+}
+
+struct gang_job_facts *gang_job_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_job_facts));
+}
+
+struct gang_job_facts *gang_job_facts_free(struct gang_job_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->ns);
+    free(f->name);
+    free(f);
+    return NULL;
 }

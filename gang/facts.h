@@ -162,6 +162,7 @@ struct gang_pod_facts {
     struct gang_kv uniform; /* if the key is set, the value is not NULL; "": the label is absent */
     bool controlled;        /* has a controller, which would replace the pod */
     bool of_node;           /* belongs to its node: a DaemonSet's pod, or a static pod */
+    char *job;              /* the Job that is its controller; NULL: none */
     bool never_preempts;    /* spec.preemptionPolicy is Never */
     usec_t grace;           /* spec.terminationGracePeriodSeconds; 0: unknown */
 
@@ -285,6 +286,12 @@ struct gang_budget_facts {
                         that it is read as one of all pods */
 };
 
+/* A Job that fails if it loses too many pods. */
+struct gang_job_facts {
+    char *ns, *name;
+    int64_t spare; /* how many more pods it may lose */
+};
+
 bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 /* "API group/namespace/name", for maps and logs. The caller frees it. */
 char *gang_key(const char *api_group, const char *ns, const char *name);
@@ -311,6 +318,8 @@ struct gang_claim_facts *gang_claim_facts_new(void);
 struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 struct gang_budget_facts *gang_budget_facts_new(void);
 struct gang_budget_facts *gang_budget_facts_free(struct gang_budget_facts *f);
+struct gang_job_facts *gang_job_facts_new(void);
+struct gang_job_facts *gang_job_facts_free(struct gang_job_facts *f);
 /* Whether both have the same selector. */
 bool gang_budget_selector_equal(const struct gang_budget_facts *a,
                                 const struct gang_budget_facts *b);

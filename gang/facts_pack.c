@@ -113,13 +113,27 @@ static void pack_rules(struct packer *p, struct gang_pod_facts *f)
 /* Everything except `declared`, which is a separate object. */
 static void pack_all(struct packer *p, struct gang_pod_facts *f)
 {
-    char **const texts[] = {&f->ns,          &f->name,          &f->uid,
-                            &f->node,        &f->nominated,     &f->scheduler,
-                            &f->role,        &f->bad_link,      &f->awaits_group,
-                            &f->group.ns,    &f->group.name,    &f->group.api_group,
-                            &f->uniform.key, &f->uniform.value, &f->inexact,
-                            &f->short_of,    &f->invalid,       &f->queue.api_group,
-                            &f->queue.ns,    &f->queue.name};
+    char **const texts[] = {&f->ns,
+                            &f->name,
+                            &f->uid,
+                            &f->node,
+                            &f->nominated,
+                            &f->scheduler,
+                            &f->role,
+                            &f->bad_link,
+                            &f->awaits_group,
+                            &f->job,
+                            &f->group.ns,
+                            &f->group.name,
+                            &f->group.api_group,
+                            &f->uniform.key,
+                            &f->uniform.value,
+                            &f->inexact,
+                            &f->short_of,
+                            &f->invalid,
+                            &f->queue.api_group,
+                            &f->queue.ns,
+                            &f->queue.name};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         pack_text(p, texts[i]);
     pack_texts(p, &f->gates, f->n_gates);

@@ -329,6 +329,7 @@ struct gang_explained_eviction {
     int32_t priority;                      /* the highest one of a victim */
     int gangs;                             /* gangs and ordinary pods that lose pods */
     int64_t lost_seconds;                  /* device-seconds */
+    bool ends_job; /* a Job fails, because it loses more pods than its backoffLimit allows */
     /* Without GANG_YES: the first disruption budget that protects a pod; NULL: none. Its name is
      * NULL if several budgets cover the pod. */
     const struct gang_budget_facts *budget;

@@ -33,6 +33,7 @@ enum {
     SOURCE_VOLUMES,
     SOURCE_CLASSES,
     SOURCE_BUDGETS,
+    SOURCE_JOBS,
     N_SOURCES
 };
 
@@ -60,7 +61,7 @@ struct api {
         struct watch *watch;
         bool synced;
     } feeds[N_SOURCES];
-    bool synced, gates, budgets;
+    bool synced, gates, preemption;
     struct kind *kinds;
     size_t n_kinds;
     struct queue_cache *queues;
@@ -242,6 +243,22 @@ static void budget_gone(void *feed, const char *ns, const char *name)
     post(kube_cluster_of(feed), &ev);
 }
 
+static int set_job(void *feed, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_JOB_SET, .job = decode_job(object, err)};
+    if (!ev.job)
+        return -1;
+    post(kube_cluster_of(feed), &ev);
+    return 0;
+}
+
+static void job_gone(void *feed, const char *ns, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_JOB_GONE};
+    ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
+    post(kube_cluster_of(feed), &ev);
+}
+
 static void feed_synced(void *arg)
 {
     struct feed *feed = arg;
@@ -268,24 +285,26 @@ static const struct source {
     int (*set)(void *feed, json_t *object, struct err *err);
     int (*unread)(void *feed, json_t *object, const struct err *why);
     void (*gone)(void *feed, const char *ns, const char *name);
-    bool needed;
+    bool needed, for_preemption;
 } sources[N_SOURCES] = {
     [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &kube_protobuf_node,
-                      set_node, NULL, node_gone, true},
+                      set_node, NULL, node_gone, true, false},
     [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &kube_protobuf_pod, set_pod,
-                     unread_pod, pod_gone, true},
+                     unread_pod, pod_gone, true, false},
     [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",
                        "list and watch persistentvolumeclaims", &kube_protobuf_claim, set_claim,
-                       NULL, claim_gone, false},
+                       NULL, claim_gone, false, false},
     [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
                         "list and watch persistentvolumes", &kube_protobuf_volume, set_volume, NULL,
-                        volume_gone, false},
+                        volume_gone, false, false},
     [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
                         "list and watch priorityclasses in API group scheduling.k8s.io",
-                        &kube_protobuf_class, set_class, NULL, class_gone, false},
+                        &kube_protobuf_class, set_class, NULL, class_gone, false, false},
     [SOURCE_BUDGETS] = {"/apis/policy/v1/poddisruptionbudgets", "poddisruptionbudgets",
                         "list and watch poddisruptionbudgets in API group policy",
-                        &kube_protobuf_budget, set_budget, unread_budget, budget_gone, false},
+                        &kube_protobuf_budget, set_budget, unread_budget, budget_gone, false, true},
+    [SOURCE_JOBS] = {"/apis/batch/v1/jobs", "jobs", "list and watch jobs in API group batch",
+                     &kube_protobuf_job, set_job, NULL, job_gone, false, true},
 };
 
 static void start_watches(struct api *a)
@@ -294,7 +313,7 @@ static void start_watches(struct api *a)
         const struct source *s = &sources[i];
         struct feed *feed = &a->feeds[i];
         feed->api = a;
-        if (i == SOURCE_BUDGETS && !a->budgets) {
+        if (s->for_preemption && !a->preemption) {
             feed->synced = true;
             continue;
         }
@@ -545,7 +564,7 @@ int kube_cluster_open(const struct kube_cluster_options *options, const struct c
     a->sink = *sink;
     a->deadline = USEC_NEVER;
     a->gates = options->gates;
-    a->budgets = options->budgets;
+    a->preemption = options->preemption;
     a->metrics = api_metrics_new();
     a->groups = podgroups_new();
     a->queues = queue_cache_new();

@@ -4,8 +4,8 @@
  *
  * kube_cluster_open() reads the credentials and starts a thread that owns the connections. The
  * thread posts to the sink:
- *   - the facts of nodes, pods, PodGroups, queues, claims, PriorityClasses and disruption budgets
- * as they change
+ *   - the facts of nodes, pods, PodGroups, queues, claims, PriorityClasses, disruption budgets,
+ * Jobs as they change
  *   - SYNCED after it has read every list once
  *   - WATCH when the watch of nodes or pods falls behind or has caught up
  *   - the result of each BIND and READ_POD
@@ -25,7 +25,7 @@ struct kube_cluster_options {
     const char *version;    /* muster's version, for the user agent */
     int bindings;           /* maximum number of Bindings in flight; 0: 32 */
     bool gates;             /* the setting gates.enabled */
-    bool budgets;           /* watch PodDisruptionBudgets: the setting `preemption` */
+    bool preemption;        /* watch PodDisruptionBudgets and Jobs: the setting `preemption` */
     /* For which pods muster creates PodGroups; NULL: for none. Borrowed until close(). */
     const struct workload_rules *rules;
 };

@@ -125,6 +125,9 @@ struct gang_core {
     /* cluster/volume_claims.c */
     struct map claims; /* ns/name -> claim */
 
+    /* cluster/job_limits.c */
+    struct map jobs; /* full name -> gang_job_facts */
+
     /* cluster/disruption_budgets.c */
     struct core_budgets {
         struct map namespaces; /* name -> budget_namespace */

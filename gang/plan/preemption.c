@@ -124,11 +124,13 @@ static enum gang_answer first_are_enough(struct search *s, size_t n)
 
 /* ---- the lowest priority ---- */
 
-/* The index after the last victim that has the priority of victim i. */
+/* The index after the last victim that comes together with victim i: with the same priority, and
+ * if both or none end their Job. */
 static size_t end_of_priority(const struct search *s, size_t i)
 {
     size_t end = i + 1;
-    while (end < s->all.n && s->all.items[end].priority == s->all.items[i].priority)
+    while (end < s->all.n && s->all.items[end].priority == s->all.items[i].priority &&
+           s->all.items[end].ends_job == s->all.items[i].ends_job)
         end++;
     return end;
 }
@@ -614,7 +616,7 @@ static enum gang_answer try_all_sets(struct search *s, struct eviction_cost most
  * priority, and so on. *set is valid only with GANG_YES. */
 static enum gang_answer find_set_by_priority(struct search *s, bool *set)
 {
-    static const struct eviction_cost any = {INT32_MAX, INT32_MAX, INT64_MAX, INT64_MAX};
+    static const struct eviction_cost any = {true, INT32_MAX, INT32_MAX, INT64_MAX, INT64_MAX};
     for (;;) {
         enum gang_answer answer = find_set(s, set);
         if (answer == GANG_NO && try_all_sets(s, any, set) == GANG_YES)

@@ -2,6 +2,7 @@
 #include "gang/plan/victims.h"
 
 #include "gang/cluster/disruption_budgets.h"
+#include "gang/cluster/job_limits.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
@@ -182,9 +183,13 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
         !budgets_allow(core, victims, gang))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
+    struct job_losses losses = {.jobs = {0}};
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod))
+        if (pod_runs(pod)) {
             add_loss(core, v, pod);
+            v->ends_job |= !gang_suspends(gang) && job_loses(core, &losses, pod);
+        }
+    job_losses_done(&losses);
 }
 
 /* Whether the gang keeps its minimums without the member. Uses the last gang_count(). */
@@ -278,12 +283,27 @@ static int by_name(const struct victim *a, const struct victim *b)
 static int by_cost(const void *x, const void *y)
 {
     const struct victim *a = x, *b = y;
-    int order = compare(a->priority, b->priority);
+    int order = compare(a->ends_job, b->ends_job);
+    if (!order)
+        order = compare(a->priority, b->priority);
     if (!order)
         order = compare(a->lost, b->lost);
     if (!order)
         order = compare(a->ran, b->ran);
     return order ? order : by_name(a, b);
+}
+
+/* Counts single pods from the cheapest on, so that the result does not depend on other orders. */
+static void sort(const struct gang_core *core, struct victims *victims)
+{
+    struct job_losses losses = {.jobs = {0}};
+    qsort(victims->items, victims->n, sizeof *victims->items, by_cost);
+    for (size_t i = 0; i < victims->n; i++)
+        if (victims->items[i].pod)
+            victims->items[i].ends_job = job_loses(core, &losses, victims->items[i].pod);
+    if (map_count(&losses.jobs))
+        qsort(victims->items, victims->n, sizeof *victims->items, by_cost);
+    job_losses_done(&losses);
 }
 
 bool gang_may_preempt(const struct gang *gang)
@@ -322,8 +342,8 @@ struct victims victims_for(struct gang_core *core, const struct gang *gang, int6
         spend(core, (int)node->n_pods, &compared, work_left);
     }
     *work_left -= (int64_t)victims.n * WORK_PER_VICTIM;
-    if (victims.n > 1 && *work_left > 0)
-        qsort(victims.items, victims.n, sizeof *victims.items, by_cost);
+    if (victims.n && *work_left > 0)
+        sort(core, &victims);
     return victims;
 }
 
@@ -427,6 +447,7 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
         const struct victim *v = &victims->items[i];
         if (!chosen[i])
             continue;
+        cost.ends_job |= v->ends_job;
         cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
         cost.gangs += !gang_was_hit(victims, chosen, i);
         cost.lost = sum_of(cost.lost, v->lost);
@@ -437,7 +458,9 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
 
 int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b)
 {
-    int order = compare(a->priority, b->priority);
+    int order = compare(a->ends_job, b->ends_job);
+    if (!order)
+        order = compare(a->priority, b->priority);
     if (!order)
         order = compare(a->gangs, b->gangs);
     if (!order)

@@ -14,6 +14,9 @@
  * budget allows no eviction, and gangs whose commit is not over. A gang with a protected member is
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
+ *
+ * Victims whose Job would fail come last, whatever priority they have. Of single pods of a Job,
+ * those come last that are beyond what it may lose, from the cheapest on.
  */
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
@@ -41,13 +44,14 @@ struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
     struct pod *pod;   /* NULL: the whole gang */
     struct take take;
+    bool ends_job; /* a Job fails, because it loses more pods than its backoffLimit allows */
     int32_t priority;
     int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
     int64_t ran;  /* the sum of these seconds + 1. Both stop at INT64_MAX */
 };
 
 struct victims {
-    struct victim *items; /* lower priority first, then less lost */
+    struct victim *items; /* those that end no Job first, then lower priority, then less lost */
     size_t n, cap;
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
@@ -85,6 +89,7 @@ bool victim_remove(struct trial *t, struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {
+    bool ends_job;     /* a victim ends its Job */
     int32_t priority;  /* the highest priority of a victim; INT32_MIN: the set is empty */
     int gangs;         /* how many gangs and ordinary pods are hit, see preemption.h */
     int64_t lost, ran; /* sums of those of the victims */

@@ -457,6 +457,7 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         .priority = p.cost.priority,
         .gangs = p.cost.gangs,
         .lost_seconds = p.cost.lost,
+        .ends_job = p.cost.ends_job,
         .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
     };
     for (size_t i = 0; i < p.n; i++)

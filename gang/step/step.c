@@ -10,6 +10,7 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/hold_quota.h"
+#include "gang/cluster/job_limits.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nodes.h"
@@ -138,6 +139,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     class_labels_done(core);
     claims_done(core);
     budgets_done(core);
+    jobs_done(core);
     rule_labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
@@ -225,6 +227,12 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_BUDGET_GONE:
         on_budget_gone(core, ev->gone.ns, ev->gone.name);
+        break;
+    case GANG_EV_JOB_SET:
+        on_job_set(core, STEAL(ev->job));
+        break;
+    case GANG_EV_JOB_GONE:
+        on_job_gone(core, ev->gone.ns, ev->gone.name);
         break;
     case GANG_EV_QUEUE_SET:
         on_queue_set(core, STEAL(ev->queue));

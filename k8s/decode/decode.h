@@ -59,5 +59,7 @@ struct gang_priority_class_facts *decode_class(const json_t *class, struct err *
 struct gang_budget_facts *decode_budget(const json_t *budget, struct err *err);
 /* For a budget that could be read only in part. */
 struct gang_budget_facts *decode_budget_part(const json_t *budget, struct err *err);
+/* NULL: it cannot be read. */
+struct gang_job_facts *decode_job(const json_t *job, struct err *err);
 
 #endif

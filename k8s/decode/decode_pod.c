@@ -345,6 +345,8 @@ static void decode_owners(const json_t *metadata, struct gang_pod_facts *f)
         const char *kind = field_peek(owner, "kind", NULL);
         f->controlled = json_is_true(json_object_get(owner, "controller"));
         f->of_node = f->controlled && (str_eq(kind, "DaemonSet") || str_eq(kind, "Node"));
+        if (f->controlled && str_eq(kind, "Job"))
+            f->job = xstrdup_null(field_peek(owner, "name", NULL));
     }
 }
 

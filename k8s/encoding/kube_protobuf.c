@@ -16,6 +16,7 @@ enum kind {
     STRING,
     STRINGS, /* repeated */
     INT,     /* int32 and int64 */
+    COUNT,   /* an optional int, for which 0 differs from absent */
     BOOL,
     SWITCH,     /* an optional bool, for which false differs from absent */
     OBJECT,     /* a message */
@@ -177,6 +178,19 @@ MESSAGE(budget_spec, {2, OBJECT, "selector", &label_selector});
 MESSAGE(budget_status, {1, INT, "observedGeneration", NULL}, {3, INT, "disruptionsAllowed", NULL});
 PUBLIC(kube_protobuf_budget, {1, OBJECT, "metadata", &object_meta},
        {2, OBJECT, "spec", &budget_spec}, {3, OBJECT, "status", &budget_status});
+
+/* ---- k8s.io/api/batch/v1: Job ---- */
+
+MESSAGE(failure_condition, {1, STRING, "type", NULL}, {2, STRING, "status", NULL});
+MESSAGE(failure_rule, {1, STRING, "action", NULL},
+        {3, OBJECTS, "onPodConditions", &failure_condition});
+MESSAGE(failure_policy, {1, OBJECTS, "rules", &failure_rule});
+MESSAGE(job_spec, {7, COUNT, "backoffLimit", NULL},
+        {11, OBJECT, "podFailurePolicy", &failure_policy},
+        {12, COUNT, "backoffLimitPerIndex", NULL});
+MESSAGE(job_status, {6, INT, "failed", NULL});
+PUBLIC(kube_protobuf_job, {1, OBJECT, "metadata", &object_meta}, {2, OBJECT, "spec", &job_spec},
+       {3, OBJECT, "status", &job_status});
 
 /* ---- k8s.io/api/core/v1: Namespace ---- */
 
@@ -407,7 +421,7 @@ static bool put_message(json_t *to, const struct field *f, struct wire w, int de
 
 static bool put_field(json_t *to, const struct field *f, const struct piece *p, int depth)
 {
-    bool scalar = f->kind == INT || f->kind == BOOL || f->kind == SWITCH;
+    bool scalar = f->kind == INT || f->kind == COUNT || f->kind == BOOL || f->kind == SWITCH;
     if (f->kind != NOTHING && scalar != !p->data)
         return false; /* the wire type is wrong */
     struct wire w = p->data ? wire_of(p->data, p->len) : wire_of("", 0);
@@ -422,6 +436,9 @@ static bool put_field(json_t *to, const struct field *f, const struct piece *p, 
     case INT:
         if (p->value)
             put(to, f->name, json_integer((int64_t)p->value));
+        return true;
+    case COUNT:
+        put(to, f->name, json_integer((int64_t)p->value));
         return true;
     case BOOL:
         if (p->value)

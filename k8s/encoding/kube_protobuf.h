@@ -9,7 +9,7 @@
  *
  * The tables in kube_protobuf.c list the fields that muster reads, by their numbers in
  * generated.proto of k8s.io/api and k8s.io/apimachinery. To read another field of a pod, node,
- * claim, volume, PriorityClass or PodDisruptionBudget, add its row there; test_kube_protobuf
+ * claim, volume, PriorityClass, PodDisruptionBudget or Job, add its row there; test_kube_protobuf
  * compares both forms of the same objects. An unknown field in a PodSpec or its parts becomes a
  * member "field-N": true, so that the pod does not count as fully decoded. As in JSON, empty values
  * are absent: "", 0, false, an empty list or map. NUL and bytes that are not UTF-8 become '?', for
@@ -31,7 +31,7 @@
 struct kube_protobuf_message;
 extern const struct kube_protobuf_message kube_protobuf_pod, kube_protobuf_node,
     kube_protobuf_claim, kube_protobuf_volume, kube_protobuf_class, kube_protobuf_budget,
-    kube_protobuf_namespace;
+    kube_protobuf_job, kube_protobuf_namespace;
 
 /* Whether a body is protobuf. */
 bool kube_protobuf_is(const char *data, size_t len);

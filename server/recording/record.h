@@ -82,7 +82,7 @@ struct record_type {
 };
 
 extern const struct record_type record_node, record_pod, record_group, record_class, record_claim,
-    record_budget, record_queue, record_namespace, record_config;
+    record_budget, record_job, record_queue, record_namespace, record_config;
 /* All types, including nested ones. For tests. */
 extern const struct record_type *const record_types[];
 extern const size_t record_n_types;

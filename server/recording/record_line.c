@@ -252,6 +252,7 @@ static bool is_whole(const struct gang_event *ev)
     case GANG_EV_POD_GONE:
     case GANG_EV_CLAIM_GONE:
     case GANG_EV_BUDGET_GONE:
+    case GANG_EV_JOB_GONE:
         return gone->ns && gone->name;
     case GANG_EV_GROUP_GONE:
     case GANG_EV_QUEUE_GONE:

@@ -186,6 +186,7 @@ static const struct record_field pod_fields[] = {
     OWNED(gang_pod_facts, declared, &record_group),
     INSIDE(gang_pod_facts, uniform, &kv),
     BOOL(gang_pod_facts, controlled),
+    TEXT(gang_pod_facts, job),
     BOOL(gang_pod_facts, of_node),
     BOOL(gang_pod_facts, never_preempts),
     BOOL(gang_pod_facts, suspended),
@@ -265,6 +266,13 @@ static const struct record_field budget_fields[] = {
 };
 const struct record_type record_budget = {TYPE(gang_budget_facts, budget_fields)};
 
+static const struct record_field job_fields[] = {
+    MUST(gang_job_facts, ns),
+    MUST(gang_job_facts, name),
+    I64(gang_job_facts, spare),
+};
+const struct record_type record_job = {TYPE(gang_job_facts, job_fields)};
+
 /* ---- queue_facts.h ---- */
 
 static const struct record_field quota_fields[] = {
@@ -329,6 +337,7 @@ static const struct record_field event_node = OWNED(gang_event, node, &record_no
                                  event_class = OWNED(gang_event, class, &record_class),
                                  event_claim = OWNED(gang_event, claim, &record_claim),
                                  event_budget = OWNED(gang_event, budget, &record_budget),
+                                 event_job = OWNED(gang_event, job, &record_job),
                                  event_queue = OWNED(gang_event, queue, &record_queue),
                                  event_namespace = OWNED(gang_event, namespace, &record_namespace),
                                  event_gone = INSIDE(gang_event, gone, &ref),
@@ -353,7 +362,9 @@ const struct record_field *record_event_field(enum gang_event_kind kind)
         [GANG_EV_CLAIM_SET] = &event_claim,
         [GANG_EV_CLAIM_GONE] = &event_gone,
         [GANG_EV_BUDGET_SET] = &event_budget,
+        [GANG_EV_JOB_SET] = &event_job,
         [GANG_EV_BUDGET_GONE] = &event_gone,
+        [GANG_EV_JOB_GONE] = &event_gone,
         [GANG_EV_QUEUE_SET] = &event_queue,
         [GANG_EV_QUEUE_GONE] = &event_gone,
         [GANG_EV_NAMESPACE_SET] = &event_namespace,
@@ -532,33 +543,13 @@ static const struct record_field config_fields[] = {
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 
 const struct record_type *const record_types[] = {
-    &kv,
-    &kvs,
-    &amount,
-    &amounts,
-    &taint,
-    &toleration,
-    &requirement,
-    &term,
-    &port,
-    &ref,
-    &whole_ref,
-    &selector,
-    &spread,
-    &record_node,
-    &record_pod,
-    &subgroup,
-    &record_group,
-    &record_class,
-    &record_claim,
-    &record_budget,
-    &refusal,
-    &status_type,
-    &record_config,
-    &quota,
-    &record_queue,
-    &record_namespace,
-    &queue_amount,
+    &kv,           &kvs,          &amount,           &amounts,
+    &taint,        &toleration,   &requirement,      &term,
+    &port,         &ref,          &whole_ref,        &selector,
+    &spread,       &record_node,  &record_pod,       &subgroup,
+    &record_group, &record_class, &record_claim,     &record_budget,
+    &record_job,   &refusal,      &status_type,      &record_config,
+    &quota,        &record_queue, &record_namespace, &queue_amount,
     &queue_status,
 };
 const size_t record_n_types = ARRAY_SIZE(record_types);

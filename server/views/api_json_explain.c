@@ -163,6 +163,7 @@ static void put_eviction(struct buf *out, const struct gang_explained_eviction *
         json_put_number(out, "highestPriority", e->priority);
         json_put_number(out, "gangsAndPods", e->gangs);
         json_put_number(out, "lostDeviceSeconds", e->lost_seconds);
+        json_put_flag(out, "endsJob", e->ends_job);
     }
     put_budget(out, e->budget);
     buf_putc(out, '}');

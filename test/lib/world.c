@@ -418,6 +418,15 @@ void world_budget_gone(struct world *w, const char *name)
     world_step(w, &ev, 1);
 }
 
+void world_job(struct world *w, const char *name, int64_t spare)
+{
+    struct gang_job_facts *f = gang_job_facts_new();
+    f->ns = xstrdup("default");
+    f->name = xstrdup(name);
+    f->spare = spare;
+    step_one(w, (struct gang_event){.kind = GANG_EV_JOB_SET, .job = f});
+}
+
 void world_class(struct world *w, const char *name, int value)
 {
     struct gang_priority_class_facts *f = gang_priority_class_facts_new();

@@ -131,6 +131,8 @@ void world_class(struct world *w, const char *name, int value);
 /* A disruption budget of the pods that have the label, which allows so many evictions. */
 void world_budget(struct world *w, const char *name, const char *label, int allowed);
 void world_budget_gone(struct world *w, const char *name);
+/* A Job that fails if it loses more pods than that. */
+void world_job(struct world *w, const char *name, int64_t spare);
 /* Like world_pod(), in the subgroup `role`. */
 void world_role(struct world *w, const char *name, const char *group, const char *role, int gpus);
 /* Calls world_try() for the pods group-<from> to group-<to - 1>. */

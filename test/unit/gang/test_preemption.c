@@ -161,6 +161,61 @@ static void budgets_in_the_way_are_named(void **state)
     world_free(w);
 }
 
+static void runs_for(struct world *w, const char *job, const char *name, const char *gang, int gpus,
+                     const char *node, int priority)
+{
+    struct gang_pod_facts *f = running(name, gang, gpus, node, priority);
+    f->job = xstrdup(job);
+    world_pod_set(w, f);
+}
+
+/* Whatever priority they have: a Job that fails is not started again. */
+static void Q07_jobs_that_would_fail_come_last(void **state)
+{
+    (void)state;
+    struct world *w = nodes(2, 4);
+    world_job(w, "fails", 1);
+    world_job(w, "survives", 2);
+    world_group(w, "fails", 2);
+    world_group(w, "survives", 2);
+    for (int i = 0; i < 2; i++) {
+        const char *fails[] = {"fails-0", "fails-1"}, *survives[] = {"survives-0", "survives-1"};
+        runs_for(w, "fails", fails[i], "fails", 2, "n0", 0);
+        runs_for(w, "survives", survives[i], "survives", 2, "n1", 5);
+    }
+    urgent(w, 1, 4);
+    assert_string_equal(victims(w), "survives ");
+    world_job(w, "fails", 2);
+    assert_string_equal(victims(w), "fails ");
+    world_job(w, "fails", 0);
+    world_job(w, "survives", 1); /* now both would */
+    assert_string_equal(victims(w), "fails ");
+    struct gang_event ev = {.kind = GANG_EV_JOB_GONE};
+    ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xstrdup("survives")};
+    world_step(w, &ev, 1);
+    assert_string_equal(victims(w), "survives ");
+    world_free(w);
+}
+
+/* The same for pods that a gang does not need, and for ordinary pods: as many as the Job may lose
+ * come first. */
+static void Q07_a_job_loses_as_many_pods_as_it_may(void **state)
+{
+    (void)state;
+    struct world *w = nodes(4, 2);
+    world_job(w, "elastic", 1);
+    world_group(w, "elastic", 1);
+    runs_for(w, "elastic", "a", "elastic", 2, "n0", 0);
+    runs_for(w, "elastic", "b", "elastic", 2, "n1", 0);
+    runs_for(w, "elastic", "c", "elastic", 2, "n2", 0);
+    runs_for(w, "none", "single", NULL, 2, "n3", 5);
+    urgent(w, 2, 2);
+    assert_string_equal(victims(w), "a single ");
+    world_job(w, "elastic", 2);
+    assert_string_equal(victims(w), "a b ");
+    world_free(w);
+}
+
 static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 {
     (void)state;
@@ -300,6 +355,8 @@ int main(void)
         cmocka_unit_test(Q07_a_member_beyond_the_minimum_is_enough),
         cmocka_unit_test(protected_gangs_and_pods_are_no_victims),
         cmocka_unit_test(budgets_in_the_way_are_named),
+        cmocka_unit_test(Q07_jobs_that_would_fail_come_last),
+        cmocka_unit_test(Q07_a_job_loses_as_many_pods_as_it_may),
         cmocka_unit_test(nothing_is_evicted_for_room_that_comes_anyway),
         cmocka_unit_test(gangs_of_other_queues_are_no_victims),
         cmocka_unit_test(one_pod_is_enough),

@@ -342,7 +342,7 @@ static void without_the_right_to_read_priority_classes_it_is_synced(void **state
 
 static void open_cluster_with_budgets(struct fixture *x)
 {
-    open_cluster_as(x, &(struct kube_cluster_options){.budgets = true});
+    open_cluster_as(x, &(struct kube_cluster_options){.preemption = true});
 }
 
 static void disruption_budgets_are_followed(void **state)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many pods a Job may lose before it fails. */
+#include "k8s/decode/decode.h"
+#include "k8s/decode/decode_internal.h"
+#include "k8s/encoding/kube_field.h"
+
+#define UNLIMITED INT32_MAX
+
+static bool has_controller(const json_t *job)
+{
+    const json_t *owners = NULL, *owner;
+    size_t i;
+    field_whole_array(job, "metadata.ownerReferences", &owners, NULL);
+    json_array_foreach(owners, i,
+                       owner) if (json_is_true(json_object_get(owner, "controller"))) return true;
+    return false;
+}
+
+static bool is_about_disruptions(const json_t *rule)
+{
+    const json_t *conditions = json_object_get(rule, "onPodConditions"), *condition;
+    size_t i;
+    json_array_foreach(conditions, i, condition) if (str_eq(field_peek(condition, "type", NULL),
+                                                            "DisruptionTarget")) return true;
+    return false;
+}
+
+/* Whether evicted pods do not count as failures. */
+static bool ignores_disruptions(const json_t *job)
+{
+    const json_t *rules = NULL, *rule;
+    size_t i;
+    field_whole_array(job, "spec.podFailurePolicy.rules", &rules, NULL);
+    json_array_foreach(rules, i, rule)
+    {
+        if (is_about_disruptions(rule))
+            return str_eq(field_peek(rule, "action", NULL), "Ignore");
+    }
+    return false;
+}
+
+/* If a controller owns the Job, it decides what the failure of the Job means. With
+ * backoffLimitPerIndex, each index counts its own failures, and an eviction is one of them. */
+static int decode_spare(const json_t *job, int64_t *ret, struct err *err)
+{
+    int64_t limit = 6, per_index = -1, failed = 0;
+    if (field_int(job, "spec.backoffLimit", INT32_MIN, INT32_MAX, &limit, err) < 0 ||
+        field_int(job, "spec.backoffLimitPerIndex", INT32_MIN, INT32_MAX, &per_index, err) < 0 ||
+        field_int(job, "status.failed", INT32_MIN, INT32_MAX, &failed, err) < 0)
+        return -1;
+    if (has_controller(job) || ignores_disruptions(job))
+        *ret = UNLIMITED;
+    else if (per_index >= 0)
+        *ret = per_index > 0 ? UNLIMITED : 0;
+    else
+        *ret = limit > failed ? limit - failed : 0;
+    return 0;
+}
+
+struct gang_job_facts *decode_job(const json_t *job, struct err *err)
+{
+    struct decoded_metadata meta;
+    int64_t spare;
+    if (decode_metadata(job, "Job", &meta, err) < 0)
+        return NULL;
+    if (decode_spare(job, &spare, err) < 0) {
+        err_wrap(err, "Job %s/%s", meta.ns, meta.name);
+        return NULL;
+    }
+    struct gang_job_facts *f = gang_job_facts_new();
+    f->ns = xstrdup(meta.ns);
+    f->name = xstrdup(meta.name);
+    f->spare = spare;
+    return f;
+}
