@@ -616,7 +616,7 @@ static enum gang_answer try_all_sets(struct search *s, struct eviction_cost most
  * priority, and so on. *set is valid only with GANG_YES. */
 static enum gang_answer find_set_by_priority(struct search *s, bool *set)
 {
-    static const struct eviction_cost any = {true, INT32_MAX, INT32_MAX, INT64_MAX, INT64_MAX};
+    static const struct eviction_cost any = {true, INT32_MAX, INT32_MAX, INT64_MAX, INT64_MAX, 0};
     for (;;) {
         enum gang_answer answer = find_set(s, set);
         if (answer == GANG_NO && try_all_sets(s, any, set) == GANG_YES)

@@ -442,11 +442,14 @@ static bool gang_was_hit(const struct victims *victims, const bool *chosen, size
 
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
 {
-    struct eviction_cost cost = {.priority = INT32_MIN};
+    struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
     for (size_t i = 0; i < n; i++) {
         const struct victim *v = &victims->items[i];
         if (!chosen[i])
             continue;
+        if (v->ends_job > cost.ends_job ||
+            (v->ends_job == cost.ends_job && v->priority > cost.last))
+            cost.last = v->priority;
         cost.ends_job |= v->ends_job;
         cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
         cost.gangs += !gang_was_hit(victims, chosen, i);
@@ -460,7 +463,7 @@ int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_c
 {
     int order = compare(a->ends_job, b->ends_job);
     if (!order)
-        order = compare(a->priority, b->priority);
+        order = compare(a->last, b->last);
     if (!order)
         order = compare(a->gangs, b->gangs);
     if (!order)

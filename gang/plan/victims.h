@@ -89,10 +89,12 @@ bool victim_remove(struct trial *t, struct victims *victims, size_t i);
 
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {
-    bool ends_job;     /* a victim ends its Job */
-    int32_t priority;  /* the highest priority of a victim; INT32_MIN: the set is empty */
-    int gangs;         /* how many gangs and ordinary pods are hit, see preemption.h */
+    bool ends_job; /* a victim ends its Job */
+    int32_t last;  /* the highest priority of such victims, or of all if there are none; INT32_MIN:
+                      the set is empty */
+    int gangs;     /* how many gangs and ordinary pods are hit, see preemption.h */
     int64_t lost, ran; /* sums of those of the victims */
+    int32_t priority;  /* the highest priority of a victim. Does not count in comparisons */
 };
 /* `chosen` says for each of the first n victims whether it is in the set. */
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n);

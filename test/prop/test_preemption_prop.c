@@ -6,10 +6,11 @@
  *   test_preemption_prop [--seed N] [--runs N] [--units N] [--say]
  *
  * Each run draws a cluster of up to 8 nodes with gangs and ordinary pods on them, and a gang of a
- * high priority that has no room. Some gangs have members beyond their minimum, and disruption
- * budgets cover some pods. The test finds the optimum by trying every set of victims and every
- * assignment of members to nodes. --units limits the candidates for victims (default 10, at most
- * 20). All pods started at the same time, so lost device-seconds are proportional to evicted GPUs.
+ * high priority that has no room. Some gangs have members beyond their minimum, disruption budgets
+ * cover some pods, and some Jobs fail if they lose too many pods. The test finds the optimum by
+ * trying every set of victims and every assignment of members to nodes. --units limits the
+ * candidates for victims (default 10, at most 20). All pods started at the same time, so lost
+ * device-seconds are proportional to evicted GPUs.
  *
  * Prints how far the victims of the search are from the optimum. --say prints each run whose result
  * differs. The exit code is 1 if a limit of Q07 (test/acceptance.txt) is missed:
@@ -35,11 +36,13 @@ struct pod_on {
     int gang; /* -1: an ordinary pod */
     int node, gpus, priority;
     bool covered[BUDGETS]; /* by these disruption budgets */
+    bool fragile;          /* of an ordinary pod: its Job may lose no pod */
 };
 
 struct cluster {
     int n_nodes, gpus[NODES];
     int n_gangs, min[GANGS], size[GANGS], priority[GANGS];
+    int spare[GANGS]; /* how many pods the gang's Job may lose; -1: there is no Job */
     struct pod_on pods[PODS];
     int n_pods;
     int members, each[MEMBERS], own_priority; /* of the gang that waits */
@@ -52,8 +55,9 @@ struct unit_of {
 };
 
 struct optimum {
-    bool found;
-    int priority, gangs, gpus, pods;
+    bool found, ends_job;
+    int priority; /* the highest one of victims that end their Job, or of all if there are none */
+    int gangs, gpus, pods;
 };
 
 /* ---- chance ---- */
@@ -146,6 +150,15 @@ static void draw_budgets(struct cluster *c)
     }
 }
 
+static void draw_jobs(struct cluster *c)
+{
+    bool any = one_in(2);
+    for (int g = 0; g < c->n_gangs; g++)
+        c->spare[g] = any && one_in(2) ? up_to(c->size[g]) : -1;
+    for (int i = 0; i < c->n_pods; i++)
+        c->pods[i].fragile = any && c->pods[i].gang < 0 && one_in(2);
+}
+
 static struct cluster draw_cluster(int most_units)
 {
     struct cluster c = {.n_nodes = between(1, NODES)};
@@ -168,6 +181,7 @@ static struct cluster draw_cluster(int most_units)
     for (int i = 0; i < c.members; i++)
         c.each[i] = one_in(6) ? 1 << up_to(3) : each;
     draw_budgets(&c);
+    draw_jobs(&c);
     return c;
 }
 
@@ -225,6 +239,26 @@ static bool budgets_allow(const struct cluster *c, const bool gone[PODS])
     return true;
 }
 
+/* Whether no disruption budget protects the pod, as long as no other pod is evicted. */
+static bool budgets_allow_one(const struct cluster *c, int p)
+{
+    bool gone[PODS] = {false};
+    gone[p] = true;
+    return budgets_allow(c, gone);
+}
+
+/* Whether the Job of the gang (p -1: without all its pods) or of the pod fails. Single members
+ * count by their names; those beyond what the Job may lose end it. */
+static bool ends_job(const struct cluster *c, int g, int p)
+{
+    int n = 0;
+    if (g < 0)
+        return c->pods[p].fragile;
+    for (int i = 0; i < (p < 0 ? c->n_pods : p + 1); i++)
+        n += c->pods[i].gang == g && (p < 0 || budgets_allow_one(c, i));
+    return c->spare[g] >= 0 && n > c->spare[g];
+}
+
 /* The pods of the set, and its cost. False: it is not a set of victims. */
 static bool cost_of(const struct cluster *c, const struct unit_of *units, int n, uint32_t set,
                     bool gone[PODS], struct optimum *ret)
@@ -240,7 +274,10 @@ static bool cost_of(const struct cluster *c, const struct unit_of *units, int n,
         int priority = g >= 0 ? c->priority[g] : c->pods[p].priority;
         if (priority >= c->own_priority || (g >= 0 && whole[g]))
             return false;
-        ret->priority = priority > ret->priority ? priority : ret->priority;
+        bool ends = ends_job(c, g, p);
+        if (ends > ret->ends_job || (ends == ret->ends_job && priority > ret->priority))
+            ret->priority = priority;
+        ret->ends_job |= ends;
         ret->gangs += g < 0 || !hit[g];
         if (g >= 0)
             hit[g] = true;
@@ -260,10 +297,11 @@ static bool cost_of(const struct cluster *c, const struct unit_of *units, int n,
 
 static int compare(const struct optimum *a, const struct optimum *b)
 {
-    return a->priority != b->priority ? a->priority - b->priority
-           : a->gangs != b->gangs     ? a->gangs - b->gangs
-           : a->gpus != b->gpus       ? a->gpus - b->gpus
-                                      : a->pods - b->pods;
+    return a->ends_job != b->ends_job   ? a->ends_job - b->ends_job
+           : a->priority != b->priority ? a->priority - b->priority
+           : a->gangs != b->gangs       ? a->gangs - b->gangs
+           : a->gpus != b->gpus         ? a->gpus - b->gpus
+                                        : a->pods - b->pods;
 }
 
 static struct optimum optimum_of(const struct cluster *c)
@@ -291,6 +329,8 @@ static void add_pod(struct world *w, const struct cluster *c, int p)
     f->phase = PHASE_RUNNING;
     f->priority = pod->priority;
     f->controlled = true;
+    if (pod->gang < 0 ? pod->fragile : c->spare[pod->gang] >= 0)
+        f->job = xstrdup(gang ? gang : name);
     for (int b = 0; b < c->n_budgets; b++)
         if (pod->covered[b])
             gang_kvs_add(&f->labels, b ? "b1" : "b0", "");
@@ -319,9 +359,15 @@ static struct world *world_of(const struct cluster *c, bool preemption)
     for (int g = 0; g < c->n_gangs; g++) {
         cleanup_free char *name = xasprintf("g%d", g);
         add_gang(w, name, c->min[g], c->priority[g]);
+        if (c->spare[g] >= 0)
+            world_job(w, name, c->spare[g]);
     }
-    for (int p = 0; p < c->n_pods; p++)
+    for (int p = 0; p < c->n_pods; p++) {
         add_pod(w, c, p);
+        cleanup_free char *name = xasprintf("p%02d", p);
+        if (c->pods[p].fragile)
+            world_job(w, name, 0);
+    }
     for (int b = 0; b < c->n_budgets; b++)
         world_budget(w, b ? "b1" : "b0", b ? "b1" : "b0", c->allowed[b]);
     add_gang(w, "urgent", c->members, c->own_priority);
@@ -374,10 +420,11 @@ static void print_cluster(const struct cluster *c)
     for (int i = 0; i < c->n_nodes; i++)
         printf("node n%d gpus=%d\n", i, c->gpus[i]);
     for (int g = 0; g < c->n_gangs; g++)
-        printf("gang g%d min=%d priority=%d\n", g, c->min[g], c->priority[g]);
+        printf("gang g%d min=%d priority=%d spare=%d\n", g, c->min[g], c->priority[g], c->spare[g]);
     for (int p = 0; p < c->n_pods; p++)
-        printf("pod p%02d gang=%d node=n%d gpus=%d priority=%d\n", p, c->pods[p].gang,
-               c->pods[p].node, c->pods[p].gpus, c->pods[p].priority);
+        printf("pod p%02d gang=%d node=n%d gpus=%d priority=%d%s\n", p, c->pods[p].gang,
+               c->pods[p].node, c->pods[p].gpus, c->pods[p].priority,
+               c->pods[p].fragile ? " fragile" : "");
     for (int b = 0; b < c->n_budgets; b++) {
         printf("budget b%d allowed=%d pods:", b, c->allowed[b]);
         for (int p = 0; p < c->n_pods; p++)
@@ -590,7 +637,7 @@ static void compare_one(struct figures *f, uint64_t seed, int units, bool say)
     f->wrong += !right;
     if (right && best.found) {
         f->same_gangs += is.gangs == best.gangs;
-        f->higher += is.priority != best.priority;
+        f->higher += is.priority != best.priority || is.ends_job != best.ends_job;
         f->ratios[f->found++] = best.gpus ? (double)is.gpus / best.gpus : 1;
     }
     if (say && (!right || (best.found && compare(&is, &best) != 0)))
