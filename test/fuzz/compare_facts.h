@@ -8,8 +8,8 @@
 #include "gang/event.h"
 #include "test/fuzz/fuzz.h"
 
-/* Appends the facts of a NODE_SET, POD_SET, GROUP_SET, CLASS_SET, CLAIM_SET or BUDGET_SET event as
- * text. */
+/* Appends the facts of a NODE_SET, POD_SET, GROUP_SET, CLASS_SET, CLAIM_SET, BUDGET_SET or JOB_SET
+ * event as text. */
 void facts_put(const struct gang_event *set, struct buf *out);
 /* Checks that both events have the same facts. */
 void facts_same(const char *what, const struct gang_event *a, const struct gang_event *b);

@@ -183,6 +183,9 @@ bool core_fixture_event(const json_t *object, struct gang_event *ev, struct err 
     } else if (str_eq(kind, "PodDisruptionBudget")) {
         ev->kind = GANG_EV_BUDGET_SET;
         ev->budget = decode_budget(object, err);
+    } else if (str_eq(kind, "Job")) {
+        ev->kind = GANG_EV_JOB_SET;
+        ev->job = decode_job(object, err);
     } else if (str_eq(kind, "PodGroup")) {
         cleanup_free char *group = xstrndup(version, strcspn(version, "/"));
         const struct dialect *dialect = dialect_of_objects(group);
@@ -223,6 +226,10 @@ struct gang_event core_fixture_gone(const struct gang_event *set)
     case GANG_EV_BUDGET_SET:
         ev.kind = GANG_EV_BUDGET_GONE;
         ev.gone = (struct gang_ref){NULL, xstrdup(set->budget->ns), xstrdup(set->budget->name)};
+        break;
+    case GANG_EV_JOB_SET:
+        ev.kind = GANG_EV_JOB_GONE;
+        ev.gone = (struct gang_ref){NULL, xstrdup(set->job->ns), xstrdup(set->job->name)};
         break;
     case GANG_EV_QUEUE_SET:
         ref = &set->queue->ref;

@@ -47,8 +47,8 @@ uint64_t core_fixture_call(struct core_fixture *b);
 bool core_fixture_answered(const struct core_fixture *b, uint64_t id);
 
 /* The facts of an object with this apiVersion and kind, as an event (NODE_SET, POD_SET, GROUP_SET,
- * CLASS_SET, BUDGET_SET). Returns false for another kind, or for an unreadable object, which sets
- * *err. Pods are packed. */
+ * CLASS_SET, BUDGET_SET, JOB_SET). Returns false for another kind, or for an unreadable object,
+ * which sets *err. Pods are packed. */
 bool core_fixture_event(const json_t *object, struct gang_event *ev, struct err *err);
 /* The event for the end of the same object. */
 struct gang_event core_fixture_gone(const struct gang_event *set);

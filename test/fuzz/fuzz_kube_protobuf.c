@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the API server sends in protobuf: objects, lists, frames of a watch. The first letter is the
- * kind: p(od), n(ode), c(laim), v(olume), k (PriorityClass), b (PodDisruptionBudget), s
+ * kind: p(od), n(ode), c(laim), v(olume), k (PriorityClass), b (PodDisruptionBudget), j (Job), s
  * (Namespace).
  *
  * A decoded tree can be written as JSON, and the decoders produce the same facts from both. A list
@@ -23,6 +23,7 @@ static const struct kind {
     {'v', &kube_protobuf_volume, "v1", "PersistentVolume"},
     {'k', &kube_protobuf_class, "scheduling.k8s.io/v1", "PriorityClass"},
     {'b', &kube_protobuf_budget, "policy/v1", "PodDisruptionBudget"},
+    {'j', &kube_protobuf_job, "batch/v1", "Job"},
     {'s', &kube_protobuf_namespace, "v1", "Namespace"},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects in JSON, as watches deliver them: Node, Pod, PriorityClass, PodDisruptionBudget,
+ * Objects in JSON, as watches deliver them: Node, Pod, PriorityClass, PodDisruptionBudget, Job,
  * PersistentVolumeClaim, PersistentVolume, Namespace, and PodGroups and queues of every dialect;
  * one object, or a list.
  *

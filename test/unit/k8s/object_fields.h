@@ -13,6 +13,7 @@ enum object_kind {
     OBJECT_VOLUME,
     OBJECT_CLASS,
     OBJECT_BUDGET,
+    OBJECT_JOB,
     OBJECT_GROUP,
     OBJECT_QUEUE
 };
@@ -265,6 +266,17 @@ static const struct object_field object_fields[] = {
      "{'metadata':{'name':'b','namespace':'evil'},'spec':{'selector':{}},'status':{"
      "'disruptedPods':{@}}}",
      "'p#':'2026-01-01T00:00:00Z'", NULL},
+    /* ---- Jobs ---- */
+    {OBJECT_JOB, "spec.podFailurePolicy.rules",
+     "{'metadata':{'name':'j','namespace':'evil'},'spec':{'podFailurePolicy':{'rules':[@]}}}",
+     "{'action':'Count','onPodConditions':[{'type':'a#'}]}", NULL},
+    {OBJECT_JOB, "spec.podFailurePolicy.rules[0].onPodConditions",
+     "{'metadata':{'name':'j','namespace':'evil'},'spec':{'podFailurePolicy':{'rules':[{"
+     "'onPodConditions':[@]}]}}}",
+     "{'type':'a#'}", NULL},
+    {OBJECT_JOB, "spec.template.spec.containers",
+     "{'metadata':{'name':'j','namespace':'evil'},'spec':{'template':{'spec':{'containers':[@]}}}}",
+     "{'name':'c#'}", NULL},
     /* ---- PodGroups ---- */
     {OBJECT_GROUP, "metadata.labels", "{'metadata':{" GROUP_META ",'labels':{@}},'spec':{}}",
      "'k#':''", XK8S},

@@ -472,6 +472,59 @@ static void a_budget_allows_what_its_current_status_allows(void **state)
     }
 }
 
+static void a_job_may_lose_as_many_pods_as_its_backoff_limit_allows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rest;
+        int64_t spare;
+    } cases[] = {
+        {"}", 6}, /* the API server's default */
+        {",\"spec\":{\"backoffLimit\":0}}", 0},
+        {",\"spec\":{\"backoffLimit\":4},\"status\":{\"failed\":3}}", 1},
+        {",\"spec\":{\"backoffLimit\":4},\"status\":{\"failed\":5}}", 0},
+        {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":0}}", 0},
+        {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":1}}", INT32_MAX},
+        {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Ignore\","
+         "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
+         INT32_MAX},
+        {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Count\","
+         "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]},{\"action\":\"Ignore\","
+         "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
+         0},
+        {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Ignore\","
+         "\"onPodConditions\":[{\"type\":\"ConfigIssue\"}]}]}}}",
+         0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err;
+        cleanup_free char *text =
+            xasprintf("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\"}%s", cases[i].rest);
+        cleanup_json json_t *json = parse(text);
+        struct gang_job_facts *f = decode_job(json, &err);
+        assert_non_null(f);
+        assert_int_equal(f->spare, cases[i].spare);
+        gang_job_facts_free(f);
+    }
+}
+
+/* The controller that owns it decides what the failure means. */
+static void a_job_of_another_controller_may_lose_any_number(void **state)
+{
+    (void)state;
+    struct err err;
+    cleanup_json json_t *json =
+        parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\",\"ownerReferences\":[{\"kind\":"
+              "\"JobSet\",\"controller\":true}]},\"spec\":{\"backoffLimit\":0}}");
+    struct gang_job_facts *f = decode_job(json, &err);
+    assert_int_equal(f->spare, INT32_MAX);
+    gang_job_facts_free(f);
+    cleanup_json json_t *odd = parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\"},"
+                                     "\"spec\":{\"backoffLimit\":\"6\"}}");
+    assert_null(decode_job(odd, &err));
+    assert_non_null(strstr(err.text, "Job ml/j: spec.backoffLimit is a string"));
+}
+
 static void an_unreadable_budget_allows_no_eviction(void **state)
 {
     (void)state;
@@ -775,6 +828,8 @@ int main(void)
         cmocka_unit_test(the_selector_of_a_budget_is_decoded),
         cmocka_unit_test(a_budget_allows_what_its_current_status_allows),
         cmocka_unit_test(an_unreadable_budget_allows_no_eviction),
+        cmocka_unit_test(a_job_may_lose_as_many_pods_as_its_backoff_limit_allows),
+        cmocka_unit_test(a_job_of_another_controller_may_lose_any_number),
         cmocka_unit_test(a_budget_beyond_the_bound_covers_its_namespace),
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),

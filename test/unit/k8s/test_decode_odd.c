@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replaces every field of a PodGroup, a pod and a budget by every odd value. The result is usable,
- * or refused with a readable message. No object is lost, and nothing crashes.
+ * Replaces every field of a PodGroup, a pod, a budget and a Job by every odd value. The result is
+ * usable, or refused with a readable message. No object is lost, and nothing crashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -289,6 +289,34 @@ static void every_field_of_a_budget_may_be_odd(void **state)
     assert_true(w.n > 200);
 }
 
+/* ---- Jobs ---- */
+
+static const char job_text[] =
+    "{metadata: {name: j, namespace: ml, ownerReferences: [{kind: JobSet, controller: false}]}, "
+    "spec: {backoffLimit: 6, backoffLimitPerIndex: 1, podFailurePolicy: {rules: [{action: Ignore, "
+    "onPodConditions: [{type: DisruptionTarget, status: 'True'}]}]}}, status: {failed: 2}}";
+
+static void try_job(const json_t *whole, const void *arg)
+{
+    (void)arg;
+    struct err err = {.text = ""};
+    struct gang_job_facts *f = decode_job(whole, &err);
+    if (f)
+        assert_count(f->spare);
+    else
+        assert_readable(err.text);
+    gang_job_facts_free(f);
+}
+
+static void every_field_of_a_job_may_be_odd(void **state)
+{
+    (void)state;
+    cleanup_json json_t *whole = yaml_object(job_text);
+    struct walk w = {.whole = whole, .check = try_job};
+    walk_over(&w, whole);
+    assert_true(w.n > 200);
+}
+
 /* ---- statuses ---- */
 
 /* Other writers may also have left odd values in a status. */
@@ -341,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_podgroup_with_an_odd_spec_is_kept),
         cmocka_unit_test(every_field_of_a_pod_may_be_odd),
         cmocka_unit_test(every_field_of_a_budget_may_be_odd),
+        cmocka_unit_test(every_field_of_a_job_may_be_odd),
         cmocka_unit_test(an_odd_status_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,6 +83,12 @@ static void on_event(void *arg, struct gang_event *ev)
     case GANG_EV_BUDGET_GONE:
         buf_printf(b, "-budget %s/%s;", ev->gone.ns, ev->gone.name);
         break;
+    case GANG_EV_JOB_SET:
+        buf_printf(b, "+job %s %d;", ev->job->name, (int)ev->job->spare);
+        break;
+    case GANG_EV_JOB_GONE:
+        buf_printf(b, "-job %s/%s;", ev->gone.ns, ev->gone.name);
+        break;
     case GANG_EV_POD_GONE:
         buf_printf(b, "-pod %s/%s;", ev->gone.ns, ev->gone.name);
         break;
@@ -340,7 +346,7 @@ static void without_the_right_to_read_priority_classes_it_is_synced(void **state
     "{" META(name, version) ",\"spec\":{\"selector\":" selector "},\"status\":{"                   \
                             "\"disruptionsAllowed\":2}}"
 
-static void open_cluster_with_budgets(struct fixture *x)
+static void open_cluster_with_preemption(struct fixture *x)
 {
     open_cluster_as(x, &(struct kube_cluster_options){.preemption = true});
 }
@@ -352,7 +358,7 @@ static void disruption_budgets_are_followed(void **state)
     fake_answer_late(x->api, BUDGETS, 200,
                      LIST("7", BUDGET("b", "3", "{\"matchLabels\":{\"app\":\"a\"}}") "," BUDGET(
                                    "odd", "4", "{\"matchLabels\":{\"app\":1}}")));
-    open_cluster_with_budgets(x);
+    open_cluster_with_preemption(x);
     assert_heard(x, "+node n1;");
     assert_not_heard(x, "SYNCED");
     fake_release(x->api);
@@ -363,6 +369,28 @@ static void disruption_budgets_are_followed(void **state)
     fake_push(x->api, W_BUDGET, "{\"type\":\"DELETED\",\"object\":" BUDGET("b", "8", "{}") "}\n",
               FAKE_OPEN);
     assert_heard(x, "-budget ml/b;");
+}
+
+#define JOBS                      "GET /apis/batch/v1/jobs"
+#define W_JOB                     "WATCH /apis/batch/v1/jobs"
+#define JOB(name, version, limit) "{" META(name, version) ",\"spec\":{\"backoffLimit\":" limit "}}"
+
+static void jobs_are_followed(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer_late(x->api, JOBS, 200, LIST("7", JOB("j", "3", "4") "," JOB("odd", "4", "[]")));
+    open_cluster_with_preemption(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+    fake_release(x->api);
+    assert_heard(x, "+job j 4;SYNCED;");
+    while (fake_count(x->api, W_JOB) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_JOB, "{\"type\":\"DELETED\",\"object\":" JOB("j", "8", "4") "}\n",
+              FAKE_OPEN);
+    assert_heard(x, "-job ml/j;");
 }
 
 static void T01_an_unreadable_budget_covers_its_namespace(void **state)
@@ -377,7 +405,7 @@ static void T01_an_unreadable_budget_covers_its_namespace(void **state)
         buf_str(&values));
     fake_answer(x->api, PODS, 200, LIST("6", ""));
     fake_answer(x->api, BUDGETS, 200, list);
-    open_cluster_with_budgets(x);
+    open_cluster_with_preemption(x);
     assert_heard(x, "+budget b 0 of all pods;SYNCED;");
 }
 
@@ -386,11 +414,11 @@ static void without_the_right_to_read_budgets_it_is_synced(void **state)
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
     fake_answer(x->api, BUDGETS, 403, "{\"message\":\"poddisruptionbudgets is forbidden\"}");
-    open_cluster_with_budgets(x);
+    open_cluster_with_preemption(x);
     assert_heard(x, "SYNCED;");
 }
 
-static void without_preemption_budgets_are_not_read(void **state)
+static void without_preemption_budgets_and_jobs_are_not_read(void **state)
 {
     struct fixture *x = *state;
     fake_answer(x->api, PODS, 200, LIST("6", ""));
@@ -398,6 +426,7 @@ static void without_preemption_budgets_are_not_read(void **state)
     open_cluster(x);
     assert_heard(x, "SYNCED;");
     assert_int_equal(fake_count(x->api, BUDGETS), 0);
+    assert_int_equal(fake_count(x->api, JOBS), 0);
 }
 
 static void a_crd_may_be_installed_later_and_removed_again(void **state)
@@ -587,9 +616,10 @@ int main(void)
         TEST(priority_classes_are_followed),
         TEST(without_the_right_to_read_priority_classes_it_is_synced),
         TEST(disruption_budgets_are_followed),
+        TEST(jobs_are_followed),
         TEST(T01_an_unreadable_budget_covers_its_namespace),
         TEST(without_the_right_to_read_budgets_it_is_synced),
-        TEST(without_preemption_budgets_are_not_read),
+        TEST(without_preemption_budgets_and_jobs_are_not_read),
         TEST(a_crd_may_be_installed_later_and_removed_again),
         TEST(Q01_queues_are_followed_and_get_their_status),
         TEST(without_the_right_to_read_queues_it_is_synced),

@@ -344,6 +344,10 @@ static void set_object(struct cluster_of_others *c, const struct object_field *f
         ev.kind = GANG_EV_BUDGET_SET;
         ev.budget = decode_budget(json, &err);
         break;
+    case OBJECT_JOB:
+        ev.kind = GANG_EV_JOB_SET;
+        ev.job = decode_job(json, &err);
+        break;
     case OBJECT_GROUP:
         ev.kind = GANG_EV_GROUP_SET;
         ev.group = decode_group(dialect_by_group(f->dialect), json, &err);
@@ -371,6 +375,9 @@ static void object_gone(struct cluster_of_others *c, const struct object_field *
         break;
     case OBJECT_BUDGET:
         ev = gone(GANG_EV_BUDGET_GONE, NULL, "evil", "b");
+        break;
+    case OBJECT_JOB:
+        ev = gone(GANG_EV_JOB_GONE, NULL, "evil", "j");
         break;
     case OBJECT_GROUP:
         ev = gone(GANG_EV_GROUP_GONE, f->dialect, "evil", "g");
