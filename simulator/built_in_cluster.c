@@ -169,7 +169,18 @@ static void show_volume(struct builtin *b, json_t *json, bool gone)
 
 static void show_job(struct builtin *b, json_t *json, bool gone)
 {
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_JOB_SET};
     suspended_jobs_show(b->suspended, json, gone);
+    if (gone) {
+        post_gone(b, GANG_EV_JOB_GONE, json);
+        return;
+    }
+    ev.job = decode_job(json, &err);
+    if (ev.job)
+        post(b, &ev);
+    else
+        skipped(&err);
 }
 
 static void show_class(struct builtin *b, json_t *json, bool gone)
