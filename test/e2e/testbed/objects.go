@@ -256,7 +256,26 @@ func (c *Cluster) Add(t TB, object *unstructured.Unstructured) *unstructured.Uns
 	if err != nil {
 		t.Fatalf("create %s %s/%s: %v", object.GetKind(), object.GetNamespace(), object.GetName(), err)
 	}
+	if object.GetKind() == "PriorityClass" {
+		c.waitAdmitted(t, object.GetName())
+	}
 	return added
+}
+
+// waitAdmitted waits until pods may use the PriorityClass. The API server's admission learns of a new
+// one from a watch, so it refuses such pods for a moment.
+func (c *Cluster) waitAdmitted(t TB, class string) {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "admitted-"},
+		Spec:       corev1.PodSpec{PriorityClassName: class, Containers: []corev1.Container{{Name: "c", Image: "none"}}},
+	}
+	eventually(t, "the API server admits pods with PriorityClass "+class, func() error {
+		ctx, cancel := soon()
+		defer cancel()
+		_, err := c.Kube.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
 }
 
 // TryAdd is Add for an object that the API server may refuse.
