@@ -289,8 +289,9 @@ struct gang_budget_facts {
 /* A Job that fails if it loses too many pods. */
 struct gang_job_facts {
     char *ns, *name;
-    int64_t spare; /* how many more pods it may lose */
+    int64_t spare; /* how many more pods it may lose, up to GANG_SPARE_UNLIMITED */
 };
+#define GANG_SPARE_UNLIMITED INT32_MAX
 
 bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 /* "API group/namespace/name", for maps and logs. The caller frees it. */

@@ -5,7 +5,10 @@ void on_job_set(struct gang_core *core, struct gang_job_facts *facts)
 {
     cleanup_free char *key = full_name(facts->ns, facts->name);
     gang_job_facts_free(map_remove(&core->jobs, key));
-    map_set(&core->jobs, key, facts);
+    if (facts->spare < GANG_SPARE_UNLIMITED)
+        map_set(&core->jobs, key, facts);
+    else
+        gang_job_facts_free(facts);
 }
 
 void on_job_gone(struct gang_core *core, const char *ns, const char *name)

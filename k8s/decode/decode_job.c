@@ -4,8 +4,6 @@
 #include "k8s/decode/decode_internal.h"
 #include "k8s/encoding/kube_field.h"
 
-#define UNLIMITED INT32_MAX
-
 static bool has_controller(const json_t *job)
 {
     const json_t *owners = NULL, *owner;
@@ -13,6 +11,21 @@ static bool has_controller(const json_t *job)
     field_whole_array(job, "metadata.ownerReferences", &owners, NULL);
     json_array_foreach(owners, i,
                        owner) if (json_is_true(json_object_get(owner, "controller"))) return true;
+    return false;
+}
+
+static bool is_finished(const json_t *job)
+{
+    const json_t *conditions = NULL, *condition;
+    size_t i;
+    field_whole_array(job, "status.conditions", &conditions, NULL);
+    json_array_foreach(conditions, i, condition)
+    {
+        const char *type = field_peek(condition, "type", NULL);
+        if ((str_eq(type, "Complete") || str_eq(type, "Failed")) &&
+            str_eq(field_peek(condition, "status", NULL), "True"))
+            return true;
+    }
     return false;
 }
 
@@ -48,10 +61,10 @@ static int decode_spare(const json_t *job, int64_t *ret, struct err *err)
         field_int(job, "spec.backoffLimitPerIndex", INT32_MIN, INT32_MAX, &per_index, err) < 0 ||
         field_int(job, "status.failed", INT32_MIN, INT32_MAX, &failed, err) < 0)
         return -1;
-    if (has_controller(job) || ignores_disruptions(job))
-        *ret = UNLIMITED;
+    if (is_finished(job) || has_controller(job) || ignores_disruptions(job))
+        *ret = GANG_SPARE_UNLIMITED;
     else if (per_index >= 0)
-        *ret = per_index > 0 ? UNLIMITED : 0;
+        *ret = per_index > 0 ? GANG_SPARE_UNLIMITED : 0;
     else
         *ret = limit > failed ? limit - failed : 0;
     return 0;

@@ -181,14 +181,13 @@ PUBLIC(kube_protobuf_budget, {1, OBJECT, "metadata", &object_meta},
 
 /* ---- k8s.io/api/batch/v1: Job ---- */
 
-MESSAGE(failure_condition, {1, STRING, "type", NULL}, {2, STRING, "status", NULL});
-MESSAGE(failure_rule, {1, STRING, "action", NULL},
-        {3, OBJECTS, "onPodConditions", &failure_condition});
+MESSAGE(job_condition, {1, STRING, "type", NULL}, {2, STRING, "status", NULL});
+MESSAGE(failure_rule, {1, STRING, "action", NULL}, {3, OBJECTS, "onPodConditions", &job_condition});
 MESSAGE(failure_policy, {1, OBJECTS, "rules", &failure_rule});
 MESSAGE(job_spec, {7, COUNT, "backoffLimit", NULL},
         {11, OBJECT, "podFailurePolicy", &failure_policy},
         {12, COUNT, "backoffLimitPerIndex", NULL});
-MESSAGE(job_status, {6, INT, "failed", NULL});
+MESSAGE(job_status, {1, OBJECTS, "conditions", &job_condition}, {6, INT, "failed", NULL});
 PUBLIC(kube_protobuf_job, {1, OBJECT, "metadata", &object_meta}, {2, OBJECT, "spec", &job_spec},
        {3, OBJECT, "status", &job_status});
 

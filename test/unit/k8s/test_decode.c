@@ -483,11 +483,18 @@ static void a_job_may_lose_as_many_pods_as_its_backoff_limit_allows(void **state
         {",\"spec\":{\"backoffLimit\":0}}", 0},
         {",\"spec\":{\"backoffLimit\":4},\"status\":{\"failed\":3}}", 1},
         {",\"spec\":{\"backoffLimit\":4},\"status\":{\"failed\":5}}", 0},
+        {",\"spec\":{\"backoffLimit\":4},\"status\":{\"conditions\":[{\"type\":\"Failed\","
+         "\"status\":\"True\"}]}}",
+         GANG_SPARE_UNLIMITED},
+        {",\"spec\":{\"backoffLimit\":4},\"status\":{\"conditions\":[{\"type\":\"Complete\","
+         "\"status\":\"False\"}]}}",
+         4},
         {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":0}}", 0},
-        {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":1}}", INT32_MAX},
+        {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":1}}",
+         GANG_SPARE_UNLIMITED},
         {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Ignore\","
          "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
-         INT32_MAX},
+         GANG_SPARE_UNLIMITED},
         {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Count\","
          "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]},{\"action\":\"Ignore\","
          "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
@@ -517,7 +524,7 @@ static void a_job_of_another_controller_may_lose_any_number(void **state)
         parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\",\"ownerReferences\":[{\"kind\":"
               "\"JobSet\",\"controller\":true}]},\"spec\":{\"backoffLimit\":0}}");
     struct gang_job_facts *f = decode_job(json, &err);
-    assert_int_equal(f->spare, INT32_MAX);
+    assert_int_equal(f->spare, GANG_SPARE_UNLIMITED);
     gang_job_facts_free(f);
     cleanup_json json_t *odd = parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\"},"
                                      "\"spec\":{\"backoffLimit\":\"6\"}}");
