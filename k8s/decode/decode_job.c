@@ -4,13 +4,17 @@
 #include "k8s/decode/decode_internal.h"
 #include "k8s/encoding/kube_field.h"
 
+/* Whether a controller decides what a failed Job means. A CronJob does not start it again. */
 static bool has_controller(const json_t *job)
 {
     const json_t *owners = NULL, *owner;
     size_t i;
     field_whole_array(job, "metadata.ownerReferences", &owners, NULL);
-    json_array_foreach(owners, i,
-                       owner) if (json_is_true(json_object_get(owner, "controller"))) return true;
+    json_array_foreach(owners, i, owner)
+    {
+        if (json_is_true(json_object_get(owner, "controller")))
+            return !str_eq(field_peek(owner, "kind", NULL), "CronJob");
+    }
     return false;
 }
 
@@ -38,8 +42,9 @@ static bool is_about_disruptions(const json_t *rule)
     return false;
 }
 
-/* Whether evicted pods do not count as failures. */
-static bool ignores_disruptions(const json_t *job)
+/* What the first rule about disruptions does with evicted pods, such as "Ignore"; NULL: there is no
+ * such rule, so they count as failures. */
+static const char *action_for_disruptions(const json_t *job)
 {
     const json_t *rules = NULL, *rule;
     size_t i;
@@ -47,24 +52,25 @@ static bool ignores_disruptions(const json_t *job)
     json_array_foreach(rules, i, rule)
     {
         if (is_about_disruptions(rule))
-            return str_eq(field_peek(rule, "action", NULL), "Ignore");
+            return field_peek(rule, "action", NULL);
     }
-    return false;
+    return NULL;
 }
 
-/* If a controller owns the Job, it decides what the failure of the Job means. With
- * backoffLimitPerIndex, each index counts its own failures, and an eviction is one of them. */
+/* With backoffLimitPerIndex, an index also counts its own failures. Of these, only the limit 0 is
+ * read. Source: jobController.syncJob. */
 static int decode_spare(const json_t *job, int64_t *ret, struct err *err)
 {
-    int64_t limit = 6, per_index = -1, failed = 0;
+    int64_t limit = 6, per_index = 1, failed = 0;
+    const char *action = action_for_disruptions(job);
     if (field_int(job, "spec.backoffLimit", INT32_MIN, INT32_MAX, &limit, err) < 0 ||
         field_int(job, "spec.backoffLimitPerIndex", INT32_MIN, INT32_MAX, &per_index, err) < 0 ||
         field_int(job, "status.failed", INT32_MIN, INT32_MAX, &failed, err) < 0)
         return -1;
-    if (is_finished(job) || has_controller(job) || ignores_disruptions(job))
+    if (is_finished(job) || has_controller(job) || str_eq(action, "Ignore"))
         *ret = GANG_SPARE_UNLIMITED;
-    else if (per_index >= 0)
-        *ret = per_index > 0 ? GANG_SPARE_UNLIMITED : 0;
+    else if (per_index <= 0 || str_eq(action, "FailJob") || str_eq(action, "FailIndex"))
+        *ret = 0;
     else
         *ret = limit > failed ? limit - failed : 0;
     return 0;

@@ -492,6 +492,10 @@ static void a_job_may_lose_as_many_pods_as_its_backoff_limit_allows(void **state
         {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":0}}", 0},
         {",\"spec\":{\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":1}}",
          GANG_SPARE_UNLIMITED},
+        {",\"spec\":{\"backoffLimit\":3,\"backoffLimitPerIndex\":1}}", 3},
+        {",\"spec\":{\"backoffLimit\":3,\"podFailurePolicy\":{\"rules\":[{\"action\":\"FailJob\","
+         "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
+         0},
         {",\"spec\":{\"backoffLimit\":0,\"podFailurePolicy\":{\"rules\":[{\"action\":\"Ignore\","
          "\"onPodConditions\":[{\"type\":\"DisruptionTarget\"}]}]}}}",
          GANG_SPARE_UNLIMITED},
@@ -515,17 +519,21 @@ static void a_job_may_lose_as_many_pods_as_its_backoff_limit_allows(void **state
     }
 }
 
-/* The controller that owns it decides what the failure means. */
+/* Its controller decides what a failed Job means. A CronJob does not start it again. */
 static void a_job_of_another_controller_may_lose_any_number(void **state)
 {
     (void)state;
     struct err err;
-    cleanup_json json_t *json =
-        parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\",\"ownerReferences\":[{\"kind\":"
-              "\"JobSet\",\"controller\":true}]},\"spec\":{\"backoffLimit\":0}}");
-    struct gang_job_facts *f = decode_job(json, &err);
-    assert_int_equal(f->spare, GANG_SPARE_UNLIMITED);
-    gang_job_facts_free(f);
+    for (int cron = 0; cron < 2; cron++) {
+        cleanup_free char *text =
+            xasprintf("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\",\"ownerReferences\":[{"
+                      "\"kind\":\"%s\",\"controller\":true}]},\"spec\":{\"backoffLimit\":0}}",
+                      cron ? "CronJob" : "JobSet");
+        cleanup_json json_t *json = parse(text);
+        struct gang_job_facts *f = decode_job(json, &err);
+        assert_int_equal(f->spare, cron ? 0 : GANG_SPARE_UNLIMITED);
+        gang_job_facts_free(f);
+    }
     cleanup_json json_t *odd = parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ml\"},"
                                      "\"spec\":{\"backoffLimit\":\"6\"}}");
     assert_null(decode_job(odd, &err));
