@@ -116,6 +116,19 @@ static int set_node(void *feed, json_t *object, struct err *err)
     return whole ? 0 : 1;
 }
 
+/* muster must not plan on a node that it does not know completely. */
+static int unread_node(void *feed, json_t *object, const struct err *why)
+{
+    (void)why;
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = decode_node(object, &err)};
+    if (!ev.node)
+        return -1;
+    ev.node->unschedulable = true;
+    post(kube_cluster_of(feed), &ev);
+    return 1;
+}
+
 static void node_gone(void *feed, const char *ns, const char *name)
 {
     (void)ns; /* nodes have no namespace */
@@ -288,7 +301,7 @@ static const struct source {
     bool needed, for_preemption;
 } sources[N_SOURCES] = {
     [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &kube_protobuf_node,
-                      set_node, NULL, node_gone, true, false},
+                      set_node, unread_node, node_gone, true, false},
     [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &kube_protobuf_pod, set_pod,
                      unread_pod, pod_gone, true, false},
     [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",

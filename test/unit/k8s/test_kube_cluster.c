@@ -57,7 +57,7 @@ static void on_event(void *arg, struct gang_event *ev)
     struct buf *b = &x->heard;
     switch (ev->kind) {
     case GANG_EV_NODE_SET:
-        buf_printf(b, "+node %s;", ev->node->name);
+        buf_printf(b, "+node %s%s;", ev->node->name, ev->node->unschedulable ? " cordoned" : "");
         break;
     case GANG_EV_POD_SET:
         buf_printf(b, "+pod %s%s%s;", ev->pod->name, ev->pod->awaits_group ? " waits" : "",
@@ -270,6 +270,23 @@ static void T01_an_unreadable_podgroup_is_invalid(void **state)
     assert_heard(x, "+group rich it cannot be read: it has 30008 values, must be at most 30000; "
                     "remove fields that are not needed;");
     assert_heard(x, "SYNCED;");
+}
+
+/* It is not forgotten, because pods run on it. */
+static void T01_an_unreadable_node_is_cordoned(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf values = BUF_INIT;
+    for (int i = 0; i < KUBE_JSON_VALUES; i++)
+        buf_puts(&values, "0,");
+    cleanup_free char *line =
+        xasprintf("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"rich\",\"uid\":\"u\","
+                  "\"resourceVersion\":\"7\"},\"x\":[%s0]}}\n",
+                  buf_str(&values));
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_stream(x->api, "WATCH /api/v1/nodes", line, FAKE_OPEN);
+    open_cluster(x);
+    assert_heard(x, "+node rich cordoned;");
 }
 
 static void without_the_right_to_read_podgroups_it_is_synced(void **state)
@@ -618,6 +635,7 @@ int main(void)
         TEST(synced_is_reported_once_when_all_lists_are_read),
         TEST(without_the_right_to_read_pods_it_is_never_synced),
         TEST(T01_an_unreadable_podgroup_is_invalid),
+        TEST(T01_an_unreadable_node_is_cordoned),
         TEST(without_the_right_to_read_podgroups_it_is_synced),
         TEST(without_the_right_to_read_volumes_it_is_synced),
         TEST(claims_are_joined_with_their_volumes),
