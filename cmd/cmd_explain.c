@@ -70,14 +70,14 @@ static void put_victims(const json_t *eviction, struct buf *out)
     }
     if (n > VICTIMS_SHOWN)
         buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
-    buf_printf(out,
-               ", which may be evicted (highest priority: %" PRId64 ", lost work: %" PRId64
-               " device-seconds%s)\n",
-               reply_number(eviction, "highestPriority"),
-               reply_number(eviction, "lostDeviceSeconds"),
-               json_is_true(json_object_get(eviction, "endsJob"))
-                   ? "; a Job fails, because it loses more pods than its backoffLimit allows"
-                   : "");
+    buf_printf(
+        out,
+        ", which may be evicted (highest priority: %" PRId64 ", lost work: %" PRId64
+        " device-seconds%s)\n",
+        reply_number(eviction, "highestPriority"), reply_number(eviction, "lostDeviceSeconds"),
+        json_is_true(json_object_get(eviction, "endsJob"))
+            ? "; a Job would fail, because it would lose more pods than its backoffLimit allows"
+            : "");
 }
 
 static void put_budget(const char *budget, struct buf *out)

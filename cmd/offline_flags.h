@@ -13,7 +13,8 @@ struct offline_flags {
     bool all, dry_run;
 };
 
-/* Reads the flags up to argv[optind]. Returns CMD_OK, or what the command returns at once. */
+/* Reads the flags up to argv[optind]. Returns CMD_OK. Otherwise the command must return this status
+ * at once. */
 int offline_flags_read(struct offline_flags *flags, int argc, char **argv);
 
 #endif

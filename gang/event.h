@@ -28,7 +28,7 @@
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
     X(BUDGET_SET, "a PodDisruptionBudget exists, or changed")                                      \
     X(BUDGET_GONE, "a PodDisruptionBudget was deleted")                                            \
-    X(JOB_SET, "a Job exists, or may lose another number of pods")                                 \
+    X(JOB_SET, "a Job exists, or the number of pods that it may lose has changed")                 \
     X(JOB_GONE, "a Job was deleted")                                                               \
     X(QUEUE_SET, "a queue exists, or changed")                                                     \
     X(QUEUE_GONE, "a queue was deleted")                                                           \

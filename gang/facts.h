@@ -286,10 +286,10 @@ struct gang_budget_facts {
                         that it is read as one of all pods */
 };
 
-/* A Job that fails if it loses too many pods. */
+/* How many pods a Job may lose before it fails. */
 struct gang_job_facts {
     char *ns, *name;
-    int64_t spare; /* how many more pods it may lose, up to GANG_SPARE_UNLIMITED */
+    int64_t spare; /* how many more pods it may lose; GANG_SPARE_UNLIMITED: any number */
 };
 #define GANG_SPARE_UNLIMITED INT32_MAX
 

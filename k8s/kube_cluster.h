@@ -4,8 +4,8 @@
  *
  * kube_cluster_open() reads the credentials and starts a thread that owns the connections. The
  * thread posts to the sink:
- *   - the facts of nodes, pods, PodGroups, queues, claims, PriorityClasses, disruption budgets,
- * Jobs as they change
+ *   - the facts of nodes, pods, PodGroups, queues, claims, PriorityClasses, disruption budgets
+ *     and Jobs, as they change
  *   - SYNCED after it has read every list once
  *   - WATCH when the watch of nodes or pods falls behind or has caught up
  *   - the result of each BIND and READ_POD

@@ -126,7 +126,7 @@ struct gang_core {
     struct map claims; /* ns/name -> claim */
 
     /* cluster/job_limits.c */
-    struct map jobs; /* full name -> gang_job_facts; none that may lose any number of pods */
+    struct map jobs; /* full name -> gang_job_facts; only Jobs with a limit */
 
     /* cluster/disruption_budgets.c */
     struct core_budgets {

@@ -172,8 +172,9 @@ struct gang {
         usec_t began;   /* when muster first evicted pods for it in this wait; 0: never */
         usec_t evicted; /* when it was last evicted as a whole; 0: never */
         uint64_t won;   /* core->outside + 1 when it was last placed after evictions; 0: never */
-        bool takes; /* pods were evicted for it, and it has neither been placed nor failed since */
-        int unused; /* how often it has failed after that since it was last placed */
+        bool takes;     /* pods were evicted for it, or it took the room of such a gang, and it has
+                           neither been placed nor failed since */
+        int unused;     /* how often it has failed after that since it was last placed */
     } preempting;
 
     /* lifecycle/suspension.c */

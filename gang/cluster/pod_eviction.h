@@ -15,7 +15,7 @@
 /* A Terminating pod that has not ended this long after its grace period may never end. */
 #define END_LIMIT (30 * USEC_PER_SEC)
 
-/* To be called when the facts of the pod change: keeps core->ending. */
+/* Updates core->ending. Call it when the pod's facts or its eviction change. */
 void ending_update(struct gang_core *core, struct pod *pod);
 /* Requests the eviction. for_room: to make room for another gang. */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);

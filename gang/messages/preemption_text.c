@@ -47,7 +47,7 @@ static void emit_victim(struct gang_core *core, const struct victim *v, const ch
     warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
 }
 
-#define ENDS_JOB "; a Job fails, because it loses more pods than its backoffLimit allows"
+#define ENDS_JOB " fails, because it loses more pods than its backoffLimit allows"
 
 static const char *what_happens(const struct victim *v)
 {
@@ -78,7 +78,7 @@ void emit_preemption(struct gang_core *core, const struct gang *gang,
         const struct victim *v = &preemption->victims[i];
         cleanup_free char *why =
             v->take.branch ? reclaimed_for_gang(gang, v) : preempted_for_gang(gang, v);
-        cleanup_free char *both = xasprintf("%s%s", why, v->ends_job ? ENDS_JOB : "");
+        cleanup_free char *both = xasprintf("%s%s", why, v->ends_job ? "; its Job" ENDS_JOB : "");
         emit_victim(core, v, both);
     }
     struct buf b = BUF_INIT;
@@ -86,7 +86,7 @@ void emit_preemption(struct gang_core *core, const struct gang *gang,
     put_victims(&b, preemption);
     buf_printf(&b, " (highest priority: %" PRId32 ", lost work: %" PRId64 " device-seconds%s)",
                preemption->cost.priority, preemption->cost.lost,
-               preemption->cost.ends_job ? ENDS_JOB : "");
+               preemption->cost.ends_job ? "; a Job" ENDS_JOB : "");
     emit_event(core, gang, KUBE_EVENT_PREEMPTS, buf_str(&b));
     buf_done(&b);
 }

@@ -188,8 +188,8 @@ static bool counts_in(const struct gang *gang, const struct queue *top)
     return queue != NULL;
 }
 
-/* Removes plans in the trial until the queues have enough for the room. Moves these to `ret` and
- * returns their number; 0 also if all of them are not enough. */
+/* Removes plans in the trial until the limits of the queues leave enough for the room. Moves the
+ * removed plans to `ret` and returns their number. Returns 0 if even all plans are not enough. */
 static size_t make_way(struct trial *t, struct gang *gang, struct gang **plans, size_t n,
                        struct gang **ret)
 {
@@ -288,7 +288,8 @@ void places_done(struct gang_core *core, struct places *places)
 bool room_keep(struct gang_core *core, struct gang *gang)
 {
     struct places places = find_places(core, gang);
-    /* Before the room counts in its queue: then the queue may have all that it deserves. */
+    /* Ask before the room counts in its queue. Afterwards, the queue may already use all that it
+     * deserves, and the gang could take nothing back. */
     const struct taker taker = taker_of(core, gang);
     room_restore(core, gang, &places);
     drop_plans_in_way(core, gang, &taker);

@@ -124,8 +124,7 @@ static enum gang_answer first_are_enough(struct search *s, size_t n)
 
 /* ---- the lowest priority ---- */
 
-/* The index after the last victim that comes together with victim i: with the same priority, and
- * if both or none end their Job. */
+/* The index after the last victim with the priority and the ends_job of victim i. */
 static size_t end_of_priority(const struct search *s, size_t i)
 {
     size_t end = i + 1;

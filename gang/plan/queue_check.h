@@ -23,8 +23,8 @@ bool queue_stops(struct gang_core *core, struct placement_try *p,
 /* The gang has a plan, and its queue uses more than a limit: limits were lowered, or the gang came
  * from another queue. */
 bool plan_exceeds_queue(const struct gang_core *core, const struct gang *gang);
-/* A limit of its queue leaves too little for the preempted room of the gang that does not count
- * there yet; sets *ret. */
+/* Whether a limit of its queue leaves too little for the part of the gang's preempted room that
+ * does not count there yet; sets *ret. */
 bool room_exceeds_queue(struct gang_core *core, const struct gang *gang, struct queue_short *ret);
 /* The gang would fit in its queue's fair share: queues above theirs must not take the room that it
  * waits for. */

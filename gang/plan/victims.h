@@ -15,8 +15,8 @@
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
  *
- * Victims whose Job would fail come last, whatever priority they have. Of single pods of a Job,
- * those come last that are beyond what it may lose, from the cheapest on.
+ * Victims whose Job would fail come last, whatever priority they have. The single pods of a Job are
+ * counted from the cheapest up; those beyond what the Job may lose come last, too.
  */
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
@@ -76,7 +76,7 @@ bool plan_yields(const struct taker *taker, struct gang *other);
  * from the core. The caller frees the list with victims_done(). */
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left);
 void victims_done(struct victims *victims);
-/* Removes the pods in the trial that leave their nodes anyway. */
+/* Removes in the trial the pods that are leaving their nodes anyway. */
 void trial_without_ending(struct trial *t);
 /* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
  * gangs from which the gang may take room, if none of their members is bound. */

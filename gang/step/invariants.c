@@ -170,7 +170,7 @@ static int check_ending(const struct gang_core *core, struct err *err)
         const struct pod *pod = e->value;
         bool ends = pod->facts->deleting || pod->eviction.requested;
         if (ends == list_empty(&pod->in_ending))
-            return err_set(err, ERR_INTERNAL, "%s/%s %s, but is %s the list of such pods",
+            return err_set(err, ERR_INTERNAL, "%s/%s %s, but is %s the list of ending pods",
                            pod->facts->ns, pod->facts->name,
                            ends ? "is Terminating or being evicted" : "stays",
                            ends ? "not in" : "in");

@@ -156,7 +156,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     return NULL;
 }
 
-/* The pod on a node that the fact ends; NULL: none. */
+/* The pod that the fact ends, if it is on a node; NULL: none. */
 static const struct pod *ended_pod(const struct gang_core *core, const struct gang_event *ev)
 {
     const struct pod *pod = NULL;

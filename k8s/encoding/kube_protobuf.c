@@ -200,8 +200,9 @@ PUBLIC(kube_protobuf_namespace, {1, OBJECT, "metadata", &object_meta});
 /* More than the depth of any message above. RawExtension does not lead to recursion here. */
 #define MAX_DEPTH 12
 
-/* A larger map of texts would take the watch's thread for long: 100,000 labels take 0.1 s. Useful
- * maps have far fewer entries. Quantities have no such bound, since muster charges all of them. */
+/* A larger map of texts would occupy the watch thread for too long: 100,000 labels take 0.1 s.
+ * Useful maps have far fewer entries. Quantities have no such bound, since muster charges all of
+ * them. */
 #define MAX_TEXTS 10000
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };

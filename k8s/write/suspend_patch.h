@@ -14,7 +14,7 @@
 #include "base/usec.h"
 #include "workload/workload.h"
 
-/* Selects the workloads with this label, in a URL. */
+/* The query parameter that selects workloads with this label. */
 #define SUSPENDED_SELECTOR "labelSelector=muster.dev%2Fsuspended%3Dtrue"
 
 /* Whether muster has suspended the workload, or had before another writer resumed it. */

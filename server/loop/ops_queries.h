@@ -3,11 +3,10 @@
  * ops_queries.h - requests to the ops listener that need the core: metrics and the API. The core
  * thread answers them between steps.
  *
- * Queries wait in queues of their own. A turn answers one query. This takes a few milliseconds at
- * most, because lists come in pages, and each part of an explanation has a turn of its own; a
- * check may take up to 50 ms. While kube-scheduler sends
- * calls, a pause follows that is QUERY_PAUSE times as long as the answer took. So a call waits for
- * at most one query, and few calls wait at all.
+ * Queries wait in queues of their own. A turn answers one query, or one part of an explanation. It
+ * takes a few milliseconds at most, because lists come in pages; a check may take up to 50 ms.
+ * While kube-scheduler sends calls, a pause follows that is QUERY_PAUSE times as long as the turn
+ * took. So a call waits for at most one turn, and few calls wait at all.
  *
  * A thread of the listener creates and fills a query (ops_routes.h). After the post, only the core
  * thread uses it; a check goes to the thread of check_reader.h before. The HTTP request owns the
@@ -80,7 +79,7 @@ struct ops_query_queue {
 void ops_query_wait(struct ops_query_queue *line, struct ops_query *query);
 /* When ops_query_turn() has something to do; USEC_NEVER: no query waits. */
 usec_t ops_query_next(const struct ops_query_queue *line);
-/* Answers a query, unless there is a pause. Adds the CPU time to view->metrics. busy:
+/* Does a turn, unless there is a pause. Adds the CPU time to view->metrics. busy:
  * kube-scheduler sends calls. */
 void ops_query_turn(struct ops_query_queue *line, const struct ops_query_context *view, bool busy);
 void ops_query_refuse_all(struct ops_query_queue *line, const char *why);

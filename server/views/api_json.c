@@ -11,7 +11,7 @@ struct walk {
     const struct history *history;
     struct gang_page *page; /* of a gang's members */
     usec_t now, wall;
-    enum gang_explain part; /* to be written; then the next one */
+    enum gang_explain part; /* the part to write; afterwards, the next one */
     struct buf *out;
 };
 

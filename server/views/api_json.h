@@ -24,7 +24,7 @@ void api_json_nodes(struct gang_core *core, struct gang_page *page, struct buf *
 /* The tree of queues, parents before their children. */
 void api_json_queues(struct gang_core *core, struct gang_page *page, struct buf *out);
 /* Writes a gang with a page of its members. api_group NULL: the first gang with that name. False:
- * the gang does not exist. *ret_next: the part of the explanation that belongs next into the
+ * the gang does not exist. *ret_next: the part of the explanation that comes next in the
  * object, for api_json_gang_part(); GANG_EXPLAIN_END: the object is complete. Only the first page
  * has an explanation. */
 bool api_json_gang(struct gang_core *core, const char *ns, const char *name, const char *api_group,

@@ -207,7 +207,7 @@ static bool is_below(const struct play *p, int q, int top)
     return false;
 }
 
-/* What the running pods of the job count in its queue: at most what their nodes have. */
+/* How many GPUs the running pods of the job use in its queue: at most what their nodes have. */
 static int counts(const struct play *p, const struct job *job)
 {
     int sum = 0;

@@ -247,8 +247,8 @@ static bool budgets_allow_one(const struct cluster *c, int p)
     return budgets_allow(c, gone);
 }
 
-/* Whether the Job of the gang (p -1: without all its pods) or of the pod fails. Single members
- * count by their names; those beyond what the Job may lose end it. */
+/* Whether a Job fails: with p == -1, the Job of gang g without all its pods; otherwise, the Job of
+ * pod p. Single members are counted in the order of their names. */
 static bool ends_job(const struct cluster *c, int g, int p)
 {
     int n = 0;

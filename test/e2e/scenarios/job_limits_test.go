@@ -36,9 +36,9 @@ func ofJob(name string) testbed.Which {
 	}
 }
 
-// Q03: muster evicts the pods of a Job that would fail, because of its backoffLimit, only if nothing else
-// makes room, although other pods have a higher priority. kube-controller-manager counts the evicted pods
-// as failed.
+// Q03: if an eviction would make a Job fail (backoffLimit), muster prefers other victims, even if these
+// have a higher priority. It evicts the pods of the Job when nothing else makes room.
+// kube-controller-manager counts the evicted pods as failed.
 func TestQ03_AJobThatWouldFailComesLast(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{})

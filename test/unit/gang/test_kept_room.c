@@ -29,8 +29,9 @@ static void Q08_a_replacement_does_not_take_what_is_left_in_the_queue(void **sta
     jobs_free(jobs);
 }
 
-/* Nor does a plan of a lower priority, whose pods kube-scheduler does not try. With 5 GPUs, a pod
- * is evicted beside; its replacement took what it had left, and so on for ever. */
+/* Nor does the plan of a gang of a lower priority, even if kube-scheduler does not try its pods.
+ * With a limit of 5 GPUs, muster also evicts a pod, whose replacement must not take what it has
+ * left. */
 static void Q08_a_plan_does_not_use_up_the_queue(void **state)
 {
     (void)state;
@@ -143,8 +144,7 @@ static void Q08_an_earmark_does_not_take_the_room(void **state)
     jobs_free(jobs);
 }
 
-/* Nor does a plan of a queue that uses more than it deserves, when its owner takes the room back.
- */
+/* Nor does a plan in a queue that uses lent quota, when the queue that lent it takes it back. */
 static void Q08_a_plan_with_lent_quota_does_not_keep_its_room(void **state)
 {
     (void)state;
@@ -163,9 +163,8 @@ static void Q08_a_plan_with_lent_quota_does_not_keep_its_room(void **state)
     jobs_free(jobs);
 }
 
-/* A gang of a higher priority in the same queue may take the room. But the victim's replacement had
- * a higher priority still, took the room from this plan, and was evicted again, and so on for ever.
- */
+/* A gang of a higher priority in the same queue may take the room. The victim's replacement has an
+ * even higher priority, but must not take the room from that plan. */
 static void Q08_the_victim_does_not_get_the_room_from_another_gang(void **state)
 {
     (void)state;
