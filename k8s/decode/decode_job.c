@@ -4,20 +4,6 @@
 #include "k8s/decode/decode_internal.h"
 #include "k8s/encoding/kube_field.h"
 
-/* Whether a controller decides what a failed Job means. A CronJob does not start it again. */
-static bool has_controller(const json_t *job)
-{
-    const json_t *owners = NULL, *owner;
-    size_t i;
-    field_whole_array(job, "metadata.ownerReferences", &owners, NULL);
-    json_array_foreach(owners, i, owner)
-    {
-        if (json_is_true(json_object_get(owner, "controller")))
-            return !str_eq(field_peek(owner, "kind", NULL), "CronJob");
-    }
-    return false;
-}
-
 static bool is_finished(const json_t *job)
 {
     const json_t *conditions = NULL, *condition;
@@ -57,8 +43,8 @@ static const char *action_for_disruptions(const json_t *job)
     return NULL;
 }
 
-/* With backoffLimitPerIndex, an index also counts its own failures. Of these, only the limit 0 is
- * read. Source: jobController.syncJob. */
+/* A controller of the Job decides what a failure means. With backoffLimitPerIndex, an index also
+ * counts its own failures. Of these, only the limit 0 is read. Source: jobController.syncJob. */
 static int decode_spare(const json_t *job, int64_t *ret, struct err *err)
 {
     int64_t limit = 6, per_index = 1, failed = 0;
@@ -67,7 +53,7 @@ static int decode_spare(const json_t *job, int64_t *ret, struct err *err)
         field_int(job, "spec.backoffLimitPerIndex", INT32_MIN, INT32_MAX, &per_index, err) < 0 ||
         field_int(job, "status.failed", INT32_MIN, INT32_MAX, &failed, err) < 0)
         return -1;
-    if (is_finished(job) || has_controller(job) || str_eq(action, "Ignore"))
+    if (is_finished(job) || field_controller(job) || str_eq(action, "Ignore"))
         *ret = GANG_SPARE_UNLIMITED;
     else if (per_index <= 0 || str_eq(action, "FailJob") || str_eq(action, "FailIndex"))
         *ret = 0;

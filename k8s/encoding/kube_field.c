@@ -129,3 +129,17 @@ const char *time_format(usec_t wall, char buf[32])
     strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return buf;
 }
+
+const char *field_controller(const json_t *object)
+{
+    size_t i;
+    const json_t *ref;
+    json_array_foreach(json_object_get(json_object_get(object, "metadata"), "ownerReferences"), i,
+                       ref)
+    {
+        const char *kind = field_peek(ref, "kind", NULL);
+        if (json_is_true(json_object_get(ref, "controller")) && !str_eq(kind, "CronJob"))
+            return kind;
+    }
+    return NULL;
+}

@@ -23,6 +23,10 @@ int field_amounts(const json_t *object, const char *key, struct gang_amounts *re
 /* Appends a map of strings to strings. The length of the map is not limited. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
 
+/* The kind of the controller that decides what happens to the object; NULL: none. A CronJob leaves
+ * its Jobs alone. */
+const char *field_controller(const json_t *object);
+
 /* Whether the object has the field, and it is not null. */
 static inline bool field_is_set(const json_t *object, const char *key)
 {

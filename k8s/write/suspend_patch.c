@@ -61,22 +61,6 @@ bool is_of_kueue(const json_t *workload)
     return mentions_kueue(workload) || written_by_kueue(workload);
 }
 
-/* The controller decides when the workload runs, and may undo the suspension. A CronJob never
- * changes its Jobs. */
-static const char *find_controller(const json_t *workload)
-{
-    size_t i;
-    const json_t *ref;
-    json_array_foreach(json_object_get(json_object_get(workload, "metadata"), "ownerReferences"), i,
-                       ref)
-    {
-        const char *kind = field_peek(ref, "kind", NULL);
-        if (json_is_true(json_object_get(ref, "controller")) && !str_eq(kind, "CronJob"))
-            return kind;
-    }
-    return NULL;
-}
-
 /* KubeRay fails such a RayJob instead of suspending it. Source: kuberay ValidateRayJobSpec. */
 static bool fails_when_suspended(const struct workload_suspendable *of, const json_t *workload)
 {
@@ -90,7 +74,8 @@ int check_suspendable(const struct workload_suspendable *of, const json_t *workl
                       struct err *err)
 {
     char q[FIELD_QUOTED];
-    const char *controller = find_controller(workload);
+    /* It decides when the workload runs, and may undo the suspension. */
+    const char *controller = field_controller(workload);
     if (!str_eq(field_peek(workload, "metadata", "annotations", WORKLOAD_PREEMPTION, NULL),
                 "suspend"))
         return err_set(err, ERR_INVALID,
