@@ -24,7 +24,7 @@ void jobs_done(struct gang_core *core)
     map_done(&core->jobs);
 }
 
-bool job_loses(const struct gang_core *core, struct job_losses *losses, const struct pod *pod)
+bool job_loses(const struct gang_core *core, struct map *losses, const struct pod *pod)
 {
     if (!pod->facts->job || !map_count(&core->jobs))
         return false;
@@ -32,12 +32,7 @@ bool job_loses(const struct gang_core *core, struct job_losses *losses, const st
     const struct gang_job_facts *job = map_get(&core->jobs, key);
     if (!job)
         return false;
-    uintptr_t n = (uintptr_t)map_get(&losses->jobs, key) + 1;
-    map_set(&losses->jobs, key, (void *)n);
+    uintptr_t n = (uintptr_t)map_get(losses, key) + 1;
+    map_set(losses, key, (void *)n);
     return (int64_t)n > job->spare;
-}
-
-void job_losses_done(struct job_losses *losses)
-{
-    map_done(&losses->jobs);
 }

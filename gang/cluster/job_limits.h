@@ -15,12 +15,8 @@ void on_job_set(struct gang_core *core, struct gang_job_facts *facts);
 void on_job_gone(struct gang_core *core, const char *ns, const char *name);
 void jobs_done(struct gang_core *core);
 
-/* Counts pods that are evicted together: begin with all zero. */
-struct job_losses {
-    struct map jobs; /* full name -> how many of its pods */
-};
-/* Counts the pod. True: its Job fails if all pods that were counted so far are evicted. */
-bool job_loses(const struct gang_core *core, struct job_losses *losses, const struct pod *pod);
-void job_losses_done(struct job_losses *losses);
+/* Counts the pod in *losses, a map of pods that are evicted together: full name of a Job -> how
+ * many of its pods. True: its Job fails if all of them are evicted. */
+bool job_loses(const struct gang_core *core, struct map *losses, const struct pod *pod);
 
 #endif

@@ -183,13 +183,13 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
         !budgets_allow(core, victims, gang))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
-    struct job_losses losses = {.jobs = {0}};
+    struct map losses = {0};
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod_runs(pod)) {
             add_loss(core, v, pod);
             v->ends_job |= !gang_suspends(gang) && job_loses(core, &losses, pod);
         }
-    job_losses_done(&losses);
+    map_done(&losses);
 }
 
 /* Whether the gang keeps its minimums without the member. Uses the last gang_count(). */
@@ -296,14 +296,14 @@ static int by_cost(const void *x, const void *y)
 /* Counts single pods from the cheapest on, so that the result does not depend on other orders. */
 static void sort(const struct gang_core *core, struct victims *victims)
 {
-    struct job_losses losses = {.jobs = {0}};
+    struct map losses = {0};
     qsort(victims->items, victims->n, sizeof *victims->items, by_cost);
     for (size_t i = 0; i < victims->n; i++)
         if (victims->items[i].pod)
             victims->items[i].ends_job = job_loses(core, &losses, victims->items[i].pod);
-    if (map_count(&losses.jobs))
+    if (map_count(&losses))
         qsort(victims->items, victims->n, sizeof *victims->items, by_cost);
-    job_losses_done(&losses);
+    map_done(&losses);
 }
 
 bool gang_may_preempt(const struct gang *gang)
