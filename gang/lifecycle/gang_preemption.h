@@ -30,10 +30,8 @@ bool gang_awaits_evicted(struct gang_core *core, struct gang *gang);
  * keeps room for it now, so it waits for evicted pods. */
 bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outcome *o,
                    const struct places *had);
-/* Call it when the gang has got a plan. If the plan takes room that was freed for another gang, it
- * is protected as if the pods had been evicted for this gang: their replacements cannot take the
- * room.
- */
+/* Call it when the gang has got a plan. Protects a plan that takes room which was freed for another
+ * gang: the replacements of the evicted pods cannot take this room. */
 void preemption_planned(struct gang_core *core, struct gang *gang);
 /* The gang is placed, or waits for a change of its own facts. */
 void preemption_forget(struct gang_core *core, struct gang *gang);

@@ -437,8 +437,8 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
     }
 }
 
-/* Finds out whether evictions would make room. If muster will evict these victims, or no eviction
- * is needed, there is no search for moves. */
+/* Finds out whether evictions would make room. The search for moves follows only if muster neither
+ * evicts these victims nor has enough room without evictions. */
 static void explain_victims(struct gang_core *core, struct gang *gang, struct gang_explained *x)
 {
     static const enum gang_answer answers[] = {

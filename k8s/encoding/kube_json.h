@@ -3,11 +3,10 @@
  * kube_json.h - splits the API server's JSON (objects, lists, watch events) into objects, and
  * parses each object into a tree of its own. kube_protobuf.h does the same for protobuf.
  *
- * An object of 1.5 MiB can contain half a million values. Its tree would take 120 MB and 0.2 s, and
- * a map costs most: 65,000 members take 0.1 s.
- * Useful objects have far fewer than KUBE_JSON_VALUES values. For an object with more, the
- * functions set err and return only its identity: namespace, name, uid and resourceVersion in its
- * metadata.
+ * An object of 1.5 MiB can contain half a million values. Its tree would take 120 MB and 0.2 s.
+ * Maps cost most: 65,000 members take 0.1 s. Useful objects have far fewer than KUBE_JSON_VALUES
+ * values. For an object with more, the functions set err and return only its identity: namespace,
+ * name, uid and resourceVersion in its metadata.
  *
  * The bytes must be repaired (base/json_repair.h), like all replies of client.h. The caller owns
  * the returned trees. A list borrows the bytes. Pure: no I/O, no state, any thread.
