@@ -176,13 +176,11 @@ const char *http_query(const struct http_request *r, const char *key)
 bool http_defer(struct http_request *r)
 {
     struct http *h = r->inner->http;
-    /* Count before reading the flag: a thread that has set the flag and then reads 0 can be sure
-     * that no other request will be deferred. */
-    atomic_fetch_add(&h->deferred, 1);
-    if (atomic_load(&h->refuse_deferring)) {
-        atomic_fetch_sub(&h->deferred, 1);
-        return false;
-    }
+    size_t before = atomic_load(&h->deferred);
+    do {
+        if (before & REFUSE_DEFERRING)
+            return false;
+    } while (!atomic_compare_exchange_weak(&h->deferred, &before, before + 1));
     r->inner->deferred = true;
     MHD_suspend_connection(r->inner->mhd);
     return true;
@@ -198,7 +196,7 @@ void http_resume(struct http_request *r)
 
 size_t http_waiting(const struct http_request *r)
 {
-    return atomic_load(&r->inner->http->deferred);
+    return http_deferred(r->inner->http);
 }
 
 static bool is_full(const struct http *h)
@@ -478,12 +476,12 @@ const char *http_address(const struct http *h)
 
 void http_refuse_deferring(struct http *h)
 {
-    atomic_store(&h->refuse_deferring, true);
+    atomic_fetch_or(&h->deferred, REFUSE_DEFERRING);
 }
 
 size_t http_deferred(const struct http *h)
 {
-    return atomic_load(&h->deferred);
+    return atomic_load(&h->deferred) & ~REFUSE_DEFERRING;
 }
 
 struct http *http_close(struct http *h, usec_t deadline)

@@ -53,6 +53,8 @@ void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage);
  * muster waits longer, so that it does not close a connection on which a request is arriving. */
 #define CONN_IDLE_SECONDS 120
 
+#define REFUSE_DEFERRING (SIZE_MAX - SIZE_MAX / 2) /* the highest bit */
+
 struct http {
     struct MHD_Daemon *daemon;
     char *address;
@@ -66,8 +68,9 @@ struct http {
     void *arg;
     void (*refused)(void *arg, const struct http_route *route, int status);
 
+    /* The number of deferred requests, and REFUSE_DEFERRING: one word, so that no request is
+     * counted once the bit is set. */
     atomic_size_t deferred;
-    atomic_bool refuse_deferring;
     atomic_size_t body_bytes, reply_bytes; /* in memory, of all requests */
 
     pthread_mutex_t lock;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -552,6 +553,44 @@ static void close_sends_open_replies_and_returns_in_time(void **state)
     close(open_fd);
 }
 
+/* Sends requests until the test shuts the connection down. */
+static void *keep_asking(void *arg)
+{
+    const int *fd = arg;
+    for (;;) {
+        cleanup_reply struct client_reply r;
+        client_request(*fd, "POST", "/defer", "x");
+        if (!client_read(*fd, &r) || r.status != 503)
+            return NULL;
+    }
+}
+
+/* Once, http_close() saw the request and aborted. */
+static void a_refused_request_never_counts_as_deferred(void **state)
+{
+    struct context *c = *state;
+    int fds[2];
+    pthread_t clients[ARRAY_SIZE(fds)];
+    size_t most = 0;
+    usec_t until = usec_now() + 60 * USEC_PER_SEC;
+    http_refuse_deferring(c->http);
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+        fds[i] = client_connect(address(c));
+        pthread_create(&clients[i], NULL, keep_asking, &fds[i]);
+    }
+    while (atomic_load(&c->freed) < 10000 && usec_now() < until) {
+        size_t n = http_deferred(c->http);
+        most = n > most ? n : most;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+        shutdown(fds[i], SHUT_RDWR);
+        pthread_join(clients[i], NULL);
+        close(fds[i]);
+    }
+    assert_true(atomic_load(&c->freed) >= 10000);
+    assert_int_equal(most, 0);
+}
+
 static int teardown_closed(void **state)
 {
     struct context *c = *state;
@@ -739,6 +778,7 @@ int main(void)
         TEST(a_deferred_request_outlives_its_deadline_and_its_peer),
         cmocka_unit_test_setup_teardown(close_sends_open_replies_and_returns_in_time, setup,
                                         teardown_closed),
+        TEST(a_refused_request_never_counts_as_deferred),
         TEST(a_port_in_use_is_named),
         TEST(T10_clients_that_keep_connections_open_do_not_block_others),
         TEST(T10_a_connection_with_a_request_being_answered_is_never_closed_for_others),
