@@ -4,6 +4,7 @@
 # Files in $logs:
 #   results-SUITE   "pass|fail|skip SUITE TEST", a line for each test
 #   in-full         "TEST PART": TEST runs in a small form, and PART of the long run runs all of it
+#   failures        the end of the output of each failed test
 #   times           "SECONDS WHAT", a line for each stage and each test
 #   long/PART       "RESULT COMMIT DATE MINUTES" of the last run of this part
 
@@ -42,9 +43,14 @@ tsan_prefix() {
 }
 
 # SUITE LOG: reads a ctest log and prints a result line for each test. A cmocka program has several tests,
-# any other program is one test. Appends to the files times and in-full.
+# any other program is one test. Appends to the files times, in-full and failures.
 read_ctest() {
-	awk -v suite="$1" -v times="$logs/times" -v small="$logs/in-full" '
+	awk -v suite="$1" -v times="$logs/times" -v small="$logs/in-full" -v failures="$logs/failures" '
+	function show_output(   i) {
+		printf "\n---- %s (%s), the end of its output\n", name, suite >>failures
+		for (i = n_lines > 30 ? n_lines - 30 : 0; i < n_lines; i++)
+			print lines[i % 30] >>failures
+	}
 	function finish() {
 		if (name == "")
 			return
@@ -58,10 +64,15 @@ read_ctest() {
 		}
 		if (!shown || (result == "fail" && !bad))
 			print result, suite, name
-		name = ""; result = ""; bad = 0
+		if (result == "fail")
+			show_output()
+		name = ""; result = ""; bad = 0; n_lines = 0
 		split("", status)
 	}
 	/^[0-9]+\/[0-9]+ Testing: / { finish(); name = $3 }
+	/^<end of output>$/ { reading = 0 }
+	reading { lines[n_lines++ % 30] = $0 }
+	/^Output:$/ { reading = 1 }
 	/^Test time = / { print $4, suite ": " name >>times }
 	/in full: \.\/dev test --long / { print name, $NF >>small }
 	/^\[       OK \] / { status[$4] = "pass" }
@@ -142,9 +153,10 @@ read_go() {
 	}'
 }
 
-# FILE: prints the output of the failed tests from the same lines.
+# FILE: prints the output of the failed tests from the same lines, and appends what they said to the file
+# failures.
 show_failed_go() {
-	awk '
+	awk -v failures="$logs/failures" '
 	function field(key,   s) {
 		if (!match($0, "\"" key "\":\"([^\"\\\\]|\\\\.)*\""))
 			return ""
@@ -164,9 +176,9 @@ show_failed_go() {
 			if (lines[i] ~ /^ *[a-z0-9_]+\.go:[0-9]+: / && lines[i] !~ /---- end of| is up after /)
 				said = said "\n" test ": " lines[i]
 	}
-	END { # at the end, a summary without the logs of the programs
+	END { # without the logs of the programs
 		if (said != "")
-			printf "\n---- summary\n%s\n", substr(said, 2)
+			printf "\n---- what the failed end-to-end tests said\n%s\n", substr(said, 2) >>failures
 	}' "$1"
 }
 
@@ -270,6 +282,7 @@ verdict() {
 	passed=$(grep -c '^pass ' "$logs/results" || true)
 	failed=$(grep -c '^fail ' "$logs/results" || true)
 	if [ "$failed" -gt 0 ]; then
+		[ ! -f "$logs/failures" ] || cat "$logs/failures"
 		printf '\n'
 		sed -n 's/^fail \([^ ]*\) \(.*\)/failed: \2 (\1)/p' "$logs/results"
 	fi
@@ -285,7 +298,7 @@ begin_tests() {
 	# shellcheck disable=SC2086 # a list
 	need $packages_check
 	mkdir -p "$logs"
-	rm -f "$logs"/results* "$logs/times" "$logs/in-full"
+	rm -f "$logs"/results* "$logs/times" "$logs/in-full" "$logs/failures"
 }
 
 cmd_test() {
