@@ -11,14 +11,15 @@
 #include "k8s/encoding/kube_json.h"
 #include "k8s/list_watch/unreadable_objects.h"
 
-#define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
-#define BACKOFF_MOST    (30 * USEC_PER_SEC)
-#define PAGE_TIMEOUT    (60 * USEC_PER_SEC)
-#define HEALTHY         (10 * USEC_PER_SEC) /* a watch that lasted this long did not fail */
-#define TIMEOUT_SECONDS 290                 /* the real timeout is random: up to twice this */
-#define PAGE_JSON       500                 /* JSON takes about three times the bytes */
-#define PAGE_PROTO      2000
-#define FRAME_HEAD      4 /* bytes of the length before each frame of a protobuf watch */
+#define BACKOFF_FIRST      (200 * USEC_PER_MSEC)
+#define BACKOFF_MOST       (30 * USEC_PER_SEC)
+#define PAGE_TIMEOUT       (60 * USEC_PER_SEC)
+#define PAGE_TIMEOUT_FIRST (15 * USEC_PER_SEC)
+#define HEALTHY            (10 * USEC_PER_SEC) /* a watch that lasted this long did not fail */
+#define TIMEOUT_SECONDS    290                 /* the real timeout is random: up to twice this */
+#define PAGE_JSON          500                 /* JSON takes about three times the bytes */
+#define PAGE_PROTO         2000
+#define FRAME_HEAD         4 /* bytes of the length before each frame of a protobuf watch */
 /* How often a watch that is behind is checked, and how long the API server may take to send the
  * missed events after it has answered. */
 #define CATCH_UP (500 * USEC_PER_MSEC)
@@ -398,6 +399,14 @@ static void put_selector(const struct watch *w, struct buf *path)
         buf_printf(path, "&%s", w->o.selector);
 }
 
+/* kube-apiserver may never answer a list that comes while it begins to serve a CRD, so muster soon
+ * sends it again. A slow server gets more time with each try. */
+static usec_t page_timeout(const struct watch *w)
+{
+    usec_t timeout = w->o.page_timeout << (w->failures < 6 ? w->failures : 6);
+    return timeout < PAGE_TIMEOUT ? timeout : PAGE_TIMEOUT;
+}
+
 static void list_page(struct watch *w)
 {
     if (!w->token)
@@ -415,7 +424,7 @@ static void list_page(struct watch *w)
                                                               .path = buf_str(&path),
                                                               .accept = accept_of(w),
                                                               .alone = true,
-                                                              .timeout = PAGE_TIMEOUT,
+                                                              .timeout = page_timeout(w),
                                                               .max_body = w->o.max_page,
                                                               .done = on_list,
                                                               .arg = w});
@@ -639,6 +648,8 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
         w->o.max_line = (size_t)16 << 20;
     if (!w->o.max_page)
         w->o.max_page = (size_t)64 << 20;
+    if (!w->o.page_timeout)
+        w->o.page_timeout = PAGE_TIMEOUT_FIRST;
     if (!w->o.max_silence)
         w->o.max_silence = 150 * USEC_PER_SEC;
     if (!w->o.max_pause)

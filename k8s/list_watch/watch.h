@@ -54,11 +54,12 @@ struct watch_options {
     /* The API server refuses the list (403). The watch retries. May be NULL. */
     void (*forbidden)(void *arg);
     void *arg;
-    /* 0 selects the default of each: 500 objects (2,000 in protobuf), 16 MiB, 64 MiB, 150 s, 75 s,
-     * one minute. The largest object in etcd has 1.5 MiB. JSON escapes can make it six times as
-     * long, which still fits into a line. Pages shrink until they fit. */
+    /* 0 selects the default of each: 500 objects (2,000 in protobuf), 16 MiB, 64 MiB, 15 s, 150 s,
+     * 75 s, one minute. The largest object in etcd has 1.5 MiB. JSON escapes can make it six times
+     * as long, which still fits into a line. Pages shrink until they fit. */
     int page;                  /* objects in a page of a list */
     size_t max_line, max_page; /* bytes */
+    usec_t page_timeout;       /* doubles with each failure in a row, up to a minute */
     usec_t max_silence;        /* a watch that receives nothing for this long is restarted */
     usec_t max_pause;          /* a watch that receives nothing for this long is behind */
     usec_t naming;             /* the period of unreadable_objects.h */

@@ -198,6 +198,31 @@ static void a_silent_watch_is_restarted(void **state)
     assert_int_equal(fake_count(x->api, LIST), 1);
 }
 
+static void a_list_without_an_answer_is_sent_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    start(x, (struct watch_options){.page_timeout = 100 * USEC_PER_MSEC});
+    run_until(x, heard(x, "+a@1 synced "));
+    assert_int_equal(fake_count(x->api, LIST), 2);
+    fake_release(x->api);
+}
+
+/* A server that needs longer than the first timeout gets more time with each try. */
+static void a_slow_list_gets_more_time(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    start(x, (struct watch_options){.page_timeout = 100 * USEC_PER_MSEC});
+    run_until(x, fake_count(x->api, LIST) == 3);
+    usec_t begin = usec_now();
+    run_until(x, fake_count(x->api, LIST) == 4);
+    assert_true(usec_now() - begin >= 400 * USEC_PER_MSEC);
+    fake_release(x->api);
+    run_until(x, heard(x, "+a@1 synced "));
+}
+
 static void server_errors_are_retried_after_a_pause(void **state)
 {
     struct fixture *x = *state;
@@ -324,6 +349,8 @@ int main(void)
         TEST(a_page_above_the_bound_is_requested_with_fewer_objects),
         TEST(an_unreadable_object_counts_as_deleted),
         TEST(a_silent_watch_is_restarted),
+        TEST(a_list_without_an_answer_is_sent_again),
+        TEST(a_slow_list_gets_more_time),
         TEST(server_errors_are_retried_after_a_pause),
         TEST(a_missing_right_is_reported_and_retried),
         TEST(a_resource_that_is_not_served_is_reported_as_missing),
