@@ -92,16 +92,24 @@ static void put_eviction(const json_t *gang, struct buf *out)
 {
     const json_t *eviction = json_object_get(gang, "eviction");
     const char *room = reply_text(eviction, "makesRoom"),
-               *budget = reply_text(eviction, "protectedBy");
+               *budget = reply_text(eviction, "protectedBy"),
+               *limited = reply_text(eviction, "limitedQueue");
     if (json_array_size(json_object_get(eviction, "victims")))
         put_victims(eviction, out);
     else if (str_eq(room, "unknown"))
         buf_puts(out,
                  "evictions:  muster stopped the search for gangs and pods to evict, because it "
                  "takes too long\n");
-    else if (str_eq(room, "no") && *budget) {
-        buf_puts(out, "evictions:  would not make enough room; some pods are protected by ");
-        put_budget(budget, out);
+    else if (str_eq(room, "no") && (*limited || *budget)) {
+        buf_puts(out, "evictions:  would not make enough room");
+        if (*limited) {
+            buf_printf(out, "; the limit on reclaim protects queue %s for another ", limited);
+            format_until(out, reply_text(eviction, "limitedUntil"));
+        }
+        if (*budget) {
+            buf_puts(out, "; some pods are protected by ");
+            put_budget(budget, out);
+        }
         buf_putc(out, '\n');
     }
 }

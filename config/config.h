@@ -64,6 +64,7 @@ struct config {
     bool gates_show;                     /* remove the gates of gangs that lack room */
     struct config_list queue_namespaces; /* "QUEUE:NAMESPACE"; empty: all may use all */
     usec_t queue_half_life;              /* of credit and of past use */
+    int64_t reclaim_limit_percent;       /* of what a queue uses, per 10 minutes; 0: no limit */
     int64_t queue_time_factor;           /* in percent; 0: shares do not depend on past use */
     int64_t max_metrics_queues;          /* queues with metrics of their own */
     /* Creation of PodGroups. */

@@ -8,7 +8,7 @@
 
 #include "config/config.h"
 
-#define CONFIG_MAX_KEYS 40
+#define CONFIG_MAX_KEYS 44
 
 /* The entries of a list, named for messages. */
 struct config_entry {

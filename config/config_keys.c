@@ -177,6 +177,11 @@ static const struct config_key keys[] = {
     {ABOUT_QUEUES, "queueTimeFactorPercent", "queue-time-factor-percent", CONFIG_COUNT,
      AT(queue_time_factor), "0", 0, 1000, NULL,
      "effect of past use on a queue's weight, in percent (0 disables time-based fair share)"},
+    {ABOUT_QUEUES, "reclaimLimitPercent", "reclaim-limit-percent", CONFIG_COUNT,
+     AT(reclaim_limit_percent), "0", 0, 100, NULL,
+     "average part of what a queue uses that it can lose to reclaim in 10 minutes, in percent. A "
+     "gang that needs more still gets its room at once, and the queue then rests for longer (0 "
+     "disables the limit)"},
     {ABOUT_QUEUES, "maxMetricsQueues", "max-metrics-queues", CONFIG_COUNT, AT(max_metrics_queues),
      "200", 0, 1000, NULL,
      "largest number of queues that have metrics of their own (0 disables these metrics)"},

@@ -70,6 +70,8 @@ struct gang_config {
     /* The half-life of a queue's credit, and of its past use in time-based fair share. */
     usec_t queue_half_life;
     int64_t queue_time_factor; /* k of time-based fair share, in thousandths; 0: off */
+    int64_t reclaim_limit;     /* the part of what a queue uses that others may take back per ten
+                                  minutes,     in percent, see queue_loses(); 0: no limit */
 };
 
 /* The usual plan_work. With it, planning takes at most about 20 ms of a step. */
@@ -333,6 +335,9 @@ struct gang_explained_eviction {
     /* Without GANG_YES: the first disruption budget that protects a pod; NULL: none. Its name is
      * NULL if several budgets cover the pod. */
     const struct gang_budget_facts *budget;
+    /* Without GANG_YES: a queue that the limit on reclaim protects, and until when; NULL: none. */
+    const struct gang_ref *resting;
+    usec_t rests_until;
 };
 
 /* An ordinary pod, a member that its gang does not need, or pods of a gang that restarts. */

@@ -32,6 +32,7 @@ static const struct config_count {
     {"maxHolds", 1, 500000, 1, offsetof(struct gang_config, max_holds)},
     {"commitBatchThreshold", 0, 500000, 1, offsetof(struct gang_config, commit_batch_threshold)},
     {"queueTimeFactorPercent", 0, 1000, 10, offsetof(struct gang_config, queue_time_factor)},
+    {"reclaimLimitPercent", 0, 100, 1, offsetof(struct gang_config, reclaim_limit)},
 };
 
 /* A setting with two values: `off` and `on`, or true and false if both are NULL. */

@@ -153,7 +153,7 @@ read_go() {
 	}'
 }
 
-# FILE: prints the output of the failed tests from the same lines, and appends what they said to the file
+# FILE: prints the output of the failed tests from the same lines, and appends what they printed to the file
 # failures.
 show_failed_go() {
 	awk -v failures="$logs/failures" '
@@ -178,7 +178,7 @@ show_failed_go() {
 	}
 	END { # without the logs of the programs
 		if (said != "")
-			printf "\n---- what the failed end-to-end tests said\n%s\n", substr(said, 2) >>failures
+			printf "\n---- what the failed end-to-end tests printed\n%s\n", substr(said, 2) >>failures
 	}' "$1"
 }
 

@@ -87,6 +87,13 @@ struct queue {
     uint64_t want_changed;  /* core->want_changes when `share.wanted` may last have changed */
     struct list in_changed; /* core->queues_changed or core->queues_to_emit */
 
+    /* queue/reclaim.c: what other queues have taken back from it, see queue_loses() */
+    struct queue_losses {
+        usec_t as_of;
+        struct amounts lost; /* what counted as lost then, in thousandths of a unit */
+        struct amounts of;   /* the most that it has used of each resource of which it lost some */
+    } losses;
+
     /* queue/fair_share.c */
     struct queue_share {
         struct amounts fair;   /* its fair share, in thousandths of a unit */

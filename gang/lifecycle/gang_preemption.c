@@ -152,8 +152,23 @@ static int64_t evict_one(struct gang_core *core, struct pod *pod)
     return 1;
 }
 
+/* Notes what the queues of the victims lose, for the limit on reclaim. */
+static void note_losses(struct gang_core *core, const struct preemption *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const struct victim *v = &p->victims[i];
+        if (v->take.branch && v->pod)
+            queue_loses(core, v->take.branch, v->pod->signature);
+        else if (v->take.branch)
+            list_for_each (pod, &v->gang->members, struct pod, in_gang)
+                if (pod_runs(pod))
+                    queue_loses(core, v->take.branch, pod->signature);
+    }
+}
+
 static void evict(struct gang_core *core, struct gang *gang, const struct preemption *p)
 {
+    note_losses(core, p);
     emit_preemption(core, gang, p);
     if (!gang->preempting.began)
         gang->preempting.began = core->now;
@@ -264,6 +279,9 @@ static bool search(struct gang_core *core, struct gang *gang)
     core->stats.searches++;
     pause_gang(core, gang);
     core->preempting.next = core->now + (all - left) * PAUSE_PER_WORK;
+    /* All gangs that wait for the end of the rest are tried then, in their order. */
+    if (p.resting && p.rests_until < gang->preempting.next)
+        gang->preempting.next = p.rests_until;
     if (p.complete)
         lowest_priority_is(core, p.lowest);
     if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */

@@ -695,6 +695,8 @@ struct preemption preemption_search(struct gang_core *core, struct gang *gang, i
         search(&s, &ret);
     trial_end(&s.trial);
     ret.in_the_way = s.all.in_the_way;
+    ret.resting = s.all.resting;
+    ret.rests_until = s.all.rests_until;
     victims_done(&s.all);
     free(s.chosen);
     spots_done(&s);

@@ -43,6 +43,10 @@ struct preemption {
     bool may_hit_some; /* there are victims, or some of them are leaving already */
     /* The first disruption budget that protected a pod, see budget_in_the_way(); NULL: none. */
     const struct gang_budget_facts *in_the_way;
+    /* The queue that the limit on reclaim protects, and until when, see struct victims; NULL: none.
+     */
+    const struct queue *resting;
+    usec_t rests_until;
     /* Only with PREEMPTION_FOUND: */
     bool trimmed;           /* every victim is needed */
     bool proven;            /* the set is the optimum: all cheaper sets were tried */

@@ -66,14 +66,14 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang)
 }
 
 /* Whether the gang may take room from a gang or pod of the queue. */
-static struct take may_take(const struct taker *taker, const struct queue *theirs, bool lower)
+static struct take may_take(const struct taker *taker, struct queue *theirs, bool lower)
 {
     const struct gang *gang = taker->gang;
     const struct queue *mine = gang->queue ? gang->queue : taker->core->queues.none;
     theirs = theirs ? theirs : taker->core->queues.none;
     if (mine == theirs)
         return (struct take){.may = lower};
-    const struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
+    struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
     if (!branch || !queue_uses_lent(taker->core, branch, &taker->what))
         return (struct take){.may = false};
     return (struct take){.may = true, .queue = theirs, .branch = branch};
@@ -87,6 +87,18 @@ static struct take may_hit(const struct taker *taker, const struct gang *victim)
     struct take take = may_take(taker, victim->queue, is_lower(victim, taker->gang));
     take.may = take.may && !gang_is_firm(victim); /* last, because this looks at all members */
     return take;
+}
+
+/* Whether the limit on reclaim lets the gang take from the queue. */
+static bool lends_more(struct victims *victims, struct take take)
+{
+    const struct taker *taker = &victims->taker;
+    usec_t until = take.branch ? queue_rests_until(taker->core, take.branch, &taker->what) : 0;
+    if (until && (!victims->resting || until < victims->rests_until)) {
+        victims->resting = take.branch;
+        victims->rests_until = until;
+    }
+    return !until;
 }
 
 static bool has_run(const struct taker *taker, const struct queue *queue, struct take take,
@@ -180,7 +192,7 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
             since = start_of(pod);
     }
     if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since) ||
-        !budgets_allow(core, victims, gang))
+        !budgets_allow(core, victims, gang) || !lends_more(victims, take))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
     struct map losses = {0};
@@ -207,7 +219,8 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
     if (gang->root->t.bound <= gang_needed(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod) && may_evict(core, victims, pod) && is_surplus(gang, pod))
+        if (pod_runs(pod) && may_evict(core, victims, pod) && is_surplus(gang, pod) &&
+            lends_more(victims, take))
             add_loss(core, add(victims, gang, pod, priority, take), pod);
 }
 
@@ -260,7 +273,7 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
         return;
     victims->leaving |= pod_is_leaving(core, pod);
     if (pod_runs(pod) && may_evict(core, victims, pod) &&
-        has_run(&victims->taker, queue, take, start_of(pod)))
+        has_run(&victims->taker, queue, take, start_of(pod)) && lends_more(victims, take))
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod);
 }
 

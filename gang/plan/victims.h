@@ -11,7 +11,8 @@
  * These are protected: gangs and pods that are not preemptible, pods without a controller, because
  * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
  * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
- * budget allows no eviction, and gangs whose commit is not over. A gang with a protected member is
+ * budget allows no eviction, gangs whose commit is not over, and queues that the limit on reclaim
+ * lets rest. A gang with a protected member is
  * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
  * again, so it could not start as a whole.
  *
@@ -37,7 +38,8 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang);
  * queue `queue` what `branch` has been lent. */
 struct take {
     bool may;
-    const struct queue *queue, *branch; /* NULL: by priority */
+    const struct queue *queue;
+    struct queue *branch; /* NULL: by priority */
 };
 
 struct victim {
@@ -59,6 +61,10 @@ struct victims {
     bool relaxed; /* victim_remove() ignores minimums, disruption budgets and what queues deserve */
     /* The first disruption budget that protected a pod; NULL: none has. */
     const struct gang_budget_facts *in_the_way;
+    /* Of the branches that the limit on reclaim protects, the one whose rest ends first; NULL:
+     * none. */
+    const struct queue *resting;
+    usec_t rests_until;
 };
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */

@@ -47,6 +47,8 @@ static void queue_free(struct gang_core *core, struct queue *queue)
     queue_usage_done(core, queue);
     amounts_done(core, &queue->share.wanted);
     amounts_done(core, &queue->share.fair);
+    amounts_done(core, &queue->losses.lost);
+    amounts_done(core, &queue->losses.of);
     free(queue->turns.heap);
     free(queue->turns.line);
     gang_queue_facts_free(queue->facts);
@@ -664,6 +666,8 @@ static void count_queue_users(const struct queue *queue, size_t *users)
     count_users(&queue->awaited, users);
     count_users(&queue->share.wanted, users);
     count_users(&queue->share.fair, users);
+    count_users(&queue->losses.lost, users);
+    count_users(&queue->losses.of, users);
     for (size_t i = 0; i < queue->n_quotas; i++)
         users[queue->quotas[i].resource]++;
 }

@@ -97,10 +97,10 @@ static bool is_reclaimable(const struct queue *queue, const struct queue *up_to)
     return false;
 }
 
-const struct queue *queue_that_lends(const struct queue *mine, const struct queue *theirs,
-                                     const struct queue *entitled)
+struct queue *queue_that_lends(const struct queue *mine, struct queue *theirs,
+                               const struct queue *entitled)
 {
-    struct queue *a = (struct queue *)(uintptr_t)mine, *b = (struct queue *)(uintptr_t)theirs;
+    struct queue *a = (struct queue *)(uintptr_t)mine, *b = theirs;
     if (!entitled || !queue_branches(&a, &b) || a->level < entitled->level)
         return NULL;
     return is_reclaimable(theirs, b) ? b : NULL;
@@ -142,4 +142,81 @@ usec_t queue_min_runtime(const struct queue *queue, bool reclaim)
             return is;
     }
     return 0;
+}
+
+/* ---- the limit on reclaim ---- */
+
+#define LIMIT_PERIOD (600 * USEC_PER_SEC)
+#define PARTS        1000 /* losses count in thousandths of a unit, because they fade in small steps */
+
+static usec_t longest_pause(const struct gang_core *core)
+{
+    return LIMIT_PERIOD * 100 / core->config.reclaim_limit;
+}
+
+static int64_t most_used(const struct queue *queue, uint32_t r)
+{
+    int64_t used = amount_of(&queue->used, r), of = amount_of(&queue->losses.of, r);
+    used = used > of ? used : of;
+    return used < INT64_MAX / PARTS ? used : INT64_MAX / PARTS;
+}
+
+/* What still counts as lost of the resource: at most all that the queue has used. */
+static int64_t still_lost(const struct gang_core *core, const struct queue *queue, uint32_t r)
+{
+    int64_t lost = amount_of(&queue->losses.lost, r);
+    usec_t passed = core->now - queue->losses.as_of, all = longest_pause(core);
+    if (!lost || passed >= all)
+        return 0;
+    int64_t faded = (int64_t)((__int128)most_used(queue, r) * PARTS * passed / all);
+    return faded < lost ? lost - faded : 0;
+}
+
+static void set(struct gang_core *core, struct amounts *a, uint32_t r, int64_t amount)
+{
+    amounts_change(core, a, r, amount - amount_of(a, r));
+}
+
+static void fade_losses(struct gang_core *core, struct queue *queue)
+{
+    struct queue_losses *losses = &queue->losses;
+    for (size_t i = losses->lost.n; i-- > 0;) {
+        uint32_t r = losses->lost.items[i].resource;
+        int64_t left = still_lost(core, queue, r);
+        set(core, &losses->of, r, left ? most_used(queue, r) : 0);
+        set(core, &losses->lost, r, left);
+    }
+    losses->as_of = core->now;
+}
+
+void queue_loses(struct gang_core *core, struct queue *branch, const struct signature *signature)
+{
+    if (!core->config.reclaim_limit)
+        return;
+    fade_losses(core, branch);
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = counted_as(core, branch, signature->needs[i].resource);
+        int64_t need = signature->needs[i].amount, of = most_used(branch, r);
+        int64_t lost = amount_of(&branch->losses.lost, r), rest = of * PARTS - lost;
+        if (need <= 0 || rest <= 0)
+            continue;
+        set(core, &branch->losses.of, r, of);
+        set(core, &branch->losses.lost, r, lost + (need < rest / PARTS ? need * PARTS : rest));
+    }
+}
+
+usec_t queue_rests_until(const struct gang_core *core, const struct queue *branch,
+                         const struct reclaimed *what)
+{
+    usec_t first = USEC_NEVER;
+    for (size_t i = 0; core->config.reclaim_limit && i < what->n; i++) {
+        uint32_t r = counted_as(core, branch, what->resources[i]);
+        int64_t lost = still_lost(core, branch, r);
+        if (!lost)
+            return 0;
+        __int128 pause = (__int128)lost * longest_pause(core) / (most_used(branch, r) * PARTS);
+        usec_t until = core->now + (usec_t)pause + 1;
+        first = until < first ? until : first;
+    }
+    return first == USEC_NEVER ? 0 : first;
 }

@@ -34,8 +34,8 @@ const struct queue *queue_entitled(const struct gang_core *core, const struct qu
                                    struct need_list needs);
 /* The child of the lowest common ancestor on the side of `theirs`, if a queue that is entitled up
  * to `entitled` may take room there; NULL: it may not. */
-const struct queue *queue_that_lends(const struct queue *mine, const struct queue *theirs,
-                                     const struct queue *entitled);
+struct queue *queue_that_lends(const struct queue *mine, struct queue *theirs,
+                               const struct queue *entitled);
 /* Whether `branch` uses more than it deserves of a resource that counts. */
 bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
                      const struct reclaimed *what);
@@ -46,5 +46,17 @@ bool queues_keep_deserved(const struct gang_core *core, const struct queue *queu
 /* How long a gang of the queue runs at least before it may be taken: what the first queue states
  * from this one upwards. `reclaim`: by another queue. */
 usec_t queue_min_runtime(const struct queue *queue, bool reclaim);
+
+/* The limit on reclaim: the part of what a branch uses that it may lose per 10 minutes, in percent
+ * (config.reclaim_limit). A gang takes all that it needs in one decision. Otherwise, a gang that
+ * needs more than the limit would wait forever. Then the branch rests until its loss has faded, at
+ * the rate of the limit. If several resources count, the rest ends when one of them has faded. See
+ * docs/decisions/137-limit-reclaim-by-a-pause.md. */
+
+/* Notes that a pod is taken back from the branch, before the pod is evicted. */
+void queue_loses(struct gang_core *core, struct queue *branch, const struct signature *signature);
+/* When others may take back these resources from the branch again; 0: now. */
+usec_t queue_rests_until(const struct gang_core *core, const struct queue *branch,
+                         const struct reclaimed *what);
 
 #endif

@@ -460,6 +460,10 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         .ends_job = p.cost.ends_job,
         .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
     };
+    if (p.resting && e->room != GANG_YES) {
+        e->resting = &p.resting->ref;
+        e->rests_until = p.rests_until;
+    }
     for (size_t i = 0; i < p.n; i++)
         e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,

@@ -46,5 +46,6 @@ struct gang_config core_config(const struct config *c)
         .n_queue_grants = c->queue_namespaces.n,
         .queue_half_life = c->queue_half_life,
         .queue_time_factor = c->queue_time_factor * 10,
+        .reclaim_limit = c->reclaim_limit_percent,
     };
 }

@@ -539,6 +539,7 @@ static const struct record_field config_fields[] = {
     TEXTS(gang_config, queue_grants, n_queue_grants),
     I64(gang_config, queue_half_life),
     I64(gang_config, queue_time_factor),
+    I64(gang_config, reclaim_limit),
 };
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 

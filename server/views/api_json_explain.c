@@ -151,8 +151,9 @@ static void put_budget(struct buf *out, const struct gang_budget_facts *budget)
     json_put_text(out, "protectedBy", name ? name : "several");
 }
 
-static void put_eviction(struct buf *out, const struct gang_explained_eviction *e)
+static void put_eviction(const struct clock *clock, const struct gang_explained_eviction *e)
 {
+    struct buf *out = clock->out;
     if (!e->searched)
         return;
     json_put_key(out, "eviction");
@@ -166,6 +167,10 @@ static void put_eviction(struct buf *out, const struct gang_explained_eviction *
         json_put_flag(out, "endsJob", e->ends_job);
     }
     put_budget(out, e->budget);
+    if (e->resting) {
+        json_put_text(out, "limitedQueue", e->resting->name);
+        put_moment(clock, "limitedUntil", e->rests_until);
+    }
     buf_putc(out, '}');
 }
 
@@ -307,7 +312,7 @@ enum gang_explain api_json_explain(struct gang_core *core, const struct history 
         json_put_key(out, "events");
         history_json(history, &filter, out);
     }
-    put_eviction(out, &x.eviction);
+    put_eviction(&clock, &x.eviction);
     put_consolidation(out, &x.consolidation);
     gang_explained_done(&x);
     return x.next;

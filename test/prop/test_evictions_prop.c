@@ -15,6 +15,8 @@
  *   - reclaim leaves each queue on the side of the victims what it deserves, at every level up to
  *     the lowest common ancestor
  *   - reclaim gives each queue on the other side at most what it deserves
+ *   - with a limit on reclaim, the queue on the side of the victims just below the lowest common
+ *     ancestor is left alone after a loss, for a time that is in proportion to the loss
  *   - until the next change from outside, each gang evicts at most once, and no gang evicts one
  * that has evicted it, directly or through others. So the evictions between two changes are
  * bounded.
@@ -53,6 +55,7 @@ struct change {
 struct run {
     struct change changes[CHANGES];
     size_t n;
+    int limit; /* on reclaim, in percent per ten minutes; 0: none */
 };
 
 /* ---- chance ---- */
@@ -140,7 +143,7 @@ static struct change draw_change(struct drawn *d)
 
 static struct run draw_run(void)
 {
-    struct run run = {.n = 0};
+    struct run run = {.n = 0, .limit = one_in(3) ? 5 + up_to(45) : 0};
     struct drawn d = {.queues = one_in(8) ? 0 : 2 + up_to(QUEUES - 2),
                       .nodes = 1 + up_to(NODES - 1)};
     for (int i = 0; i < d.nodes; i++) {
@@ -162,6 +165,9 @@ struct play {
     struct job *by_index[JOBS];
     struct change queues[QUEUES]; /* as they are now */
     bool queues_exist;
+    int limit;                       /* on reclaim */
+    int loses[QUEUES], lost[QUEUES]; /* GPUs to reclaim: in this step, and in the last one */
+    usec_t lost_at[QUEUES];
     int nodes[NODES];                       /* their GPUs */
     bool holds[JOBS];                       /* the job has a plan, or muster keeps room for it */
     size_t since[JOBS];                     /* jobs->started when the job last evicted others */
@@ -237,11 +243,32 @@ static int deserves(const struct play *p, int q)
     return p->queues[q].deserved > 0 ? p->queues[q].deserved : 0;
 }
 
+/* What the pods in the queue and below it can have used so far, with those that were ending. */
+static int used_at_most(const struct play *p, int top)
+{
+    int sum = 0;
+    for (int i = 0; i < JOBS; i++) {
+        const struct job *job = p->by_index[i];
+        if (job && is_below(p, queue_of(p, job), top))
+            sum += 2 * job->gpus * job->size;
+    }
+    return sum;
+}
+
+/* Until then, nothing is taken back from the queue: at least so long after what it last lost. */
+static usec_t rests_until(const struct play *p, int q)
+{
+    int used = used_at_most(p, q);
+    return p->limit && used
+               ? p->lost_at[q] + SECONDS(600) * 100 / p->limit * p->lost[q] / used - USEC_PER_MSEC
+               : 0;
+}
+
 /* The queue takes room for the job from another one: `q` and those above it, as far as they are not
  * above `other` too. */
 static void check_reclaim(struct play *p, const struct job *taker, const struct job *victim)
 {
-    int mine = queue_of(p, taker), theirs = queue_of(p, victim);
+    int mine = queue_of(p, taker), theirs = queue_of(p, victim), branch = theirs;
     if (mine < 0 || theirs < 0) {
         fails(p, "a gang takes room from another queue, and one of them is in no queue", taker,
               victim);
@@ -252,7 +279,11 @@ static void check_reclaim(struct play *p, const struct job *taker, const struct 
             fails(p, "reclaim leaves a queue less than it deserves", taker, victim);
         if (p->queues[q].keeps)
             fails(p, "reclaim takes from a queue that is not reclaimable", taker, victim);
+        branch = q;
     }
+    if (p->jobs->w->now < rests_until(p, branch))
+        fails(p, "reclaim takes more than its limit", taker, victim);
+    p->loses[branch] += victim->gpus;
     for (int q = mine; q >= 0 && !is_below(p, theirs, q); q = parent_of(p, q))
         if (uses(p, q, false) + taker->min * taker->gpus > deserves(p, q))
             fails(p, "reclaim gives a queue more than it deserves", taker, victim);
@@ -312,6 +343,16 @@ static bool is_excused(const struct play *p, const struct job *taker)
     return false;
 }
 
+/* The losses of this step count from now on. */
+static void note_losses(struct play *p)
+{
+    for (int q = 0; q < QUEUES; q++)
+        if (p->loses[q]) {
+            p->lost[q] = p->loses[q];
+            p->lost_at[q] = p->jobs->w->now;
+        }
+}
+
 /* One step of muster has evicted pods. */
 static void see(void *arg, size_t first)
 {
@@ -320,6 +361,7 @@ static void see(void *arg, size_t first)
     for (int i = 0; i < JOBS; i++)
         for (int k = 0; k < JOBS; k++)
             before[i] |= p->evicts[i][k];
+    memset(p->loses, 0, sizeof p->loses);
     gang_core_each_gang(p->jobs->w->core, see_state, p);
     for (size_t i = first; i < p->jobs->n_evictions; i++) {
         const struct job_eviction *e = &p->jobs->evictions[i];
@@ -330,6 +372,7 @@ static void see(void *arg, size_t first)
     }
     for (size_t i = first; i < p->jobs->n_evictions; i++)
         p->since[index_of(p->jobs->evictions[i].taker)] = p->jobs->started;
+    note_losses(p);
 }
 
 /* Nothing happens any more. */
@@ -456,12 +499,15 @@ static bool run_fails(const struct run *run, bool slow, struct figures *f, bool 
     struct play *p = xcalloc(1, sizeof *p);
     struct gang_config config = test_config();
     config.assemble = 0;
+    config.reclaim_limit = p->limit = run->limit;
     p->jobs = jobs_new(world_new_with(config, true));
     p->jobs->slow = slow;
     p->jobs->see = see;
     p->jobs->arg = p;
     for (size_t i = 0; i < run->n && !p->failure; i++) {
         size_t n = p->jobs->n_evictions;
+        if (say && !i && p->limit)
+            printf("reclaim: %d percent in 10 minutes\n", p->limit);
         if (say)
             print_change(&run->changes[i]);
         p->jobs->w->unchecked = i % 4 != 0; /* the check of the invariants takes long */

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -313,4 +315,68 @@ func TestQ03_ADisruptionBudgetProtectsAGang(t *testing.T) {
 func TestPreemptionWalk_UrgentGang(t *testing.T) {
 	beside(t)
 	walkDevCluster(t, "../../../docs/preemption.md")
+}
+
+// lent is a gang of two pods in queue training, which a ReplicaSet creates.
+const lent = `
+apiVersion: scheduling.run.ai/v2
+kind: PodGroup
+metadata: {namespace: ml, name: NAME}
+spec: {minMember: 2, queue: training}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: ml, name: NAME}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata:
+      labels: {app: NAME}
+      annotations: {pod-group-name: NAME}
+    spec:
+      schedulerName: kai-scheduler
+      containers:
+      - {name: main, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}
+`
+
+// Q10: queue research takes back what it has lent to queue training, a whole gang, whatever priority this
+// gang has. The queue loses a quarter, so a limit of 20 percent protects it for 12.5 minutes.
+func TestQ10_LentQuotaComesBack(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, map[string]any{"reclaimLimitPercent": 20}, testbed.KAI)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
+	c.Add(t, kaiQueue("research", "", 4, -1))
+	c.Add(t, kaiQueue("training", "", 4, -1))
+	var gangs []testbed.Which
+	for i := range 4 {
+		name := fmt.Sprintf("lent-%d", i)
+		c.Apply(t, []byte(strings.ReplaceAll(lent, "NAME", name)))
+		gangs = append(gangs, testbed.InGang(testbed.KAI, "ml", name))
+	}
+	for _, gang := range gangs {
+		c.Recorder.WaitRunning(t, gang, 2, 60*time.Second)
+	}
+	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "own-0", "research", 2), 2)
+	c.WaitEvent(t, "PodGroup", "ml", "own-0", "Preempting", "muster evicts gang ml/lent-")
+	left := func() (n int) {
+		for _, gang := range gangs {
+			n += boundOf(running(c.Recorder.Pods(gang)))
+		}
+		return n
+	}
+	if n := left(); n != 6 {
+		t.Errorf("%d pods of queue training run, want 6", n)
+	}
+	waiting := addQueued(t, c, testbed.KAI, "ml", "own-1", "research", 2)
+	c.Recorder.NoneBound(t, waiting)
+	time.Sleep(5 * time.Second)
+	out := command(t, m, "explain", "ml/own-1", "--server", m.Ops)
+	if !regexp.MustCompile(`the limit on reclaim protects queue training for another 1[12]m`).MatchString(out) {
+		t.Errorf("muster explain does not name the limit:\n%s", out)
+	}
+	if n := left(); n != 6 {
+		t.Errorf("%d pods of queue training run, want 6", n)
+	}
 }
