@@ -328,9 +328,12 @@ struct gang_core {
 
     /* lifecycle/gang_preemption.c */
     struct core_preempting {
-        usec_t next;   /* no search for victims begins before */
-        uint64_t step; /* the last step in which may_reclaim() was asked, */
-        int asked;     /* and how often */
+        usec_t next; /* no search for victims begins before */
+        /* See may_be_asked(). */
+        uint64_t step;          /* the last step in which gangs were asked may_reclaim() */
+        int asked, asked_again; /* how many in this step; how many of them again in the same turn */
+        usec_t crowded;         /* when a gang that was not asked in the turn found no place */
+        uint64_t turn;          /* number of the turn, in which each gang is asked at least once */
     } preempting;
 
     /* lifecycle/early_rejection.c */

@@ -209,21 +209,39 @@ static bool nothing_is_lower(const struct gang_core *core, const struct gang *ga
     return most <= core->lowest_priority;
 }
 
-/* Whether this step has asked may_reclaim() often enough. */
-static bool asked_enough(struct gang_core *core)
+/* Whether the gang may be asked may_reclaim() in this step. Gangs that were not asked in this turn
+ * have at least half of the places. A gang that finds no place comes again after PAUSE_MAX, so the
+ * turn goes on until then. */
+static bool may_be_asked(struct gang_core *core, struct gang *gang)
 {
-    if (core->preempting.step != core->steps)
-        core->preempting.asked = 0;
-    core->preempting.step = core->steps;
-    return ++core->preempting.asked > ASKED_PER_STEP;
+    struct core_preempting *p = &core->preempting;
+    if (p->step != core->steps) {
+        p->turn += !p->crowded || core->now - p->crowded > PAUSE_MAX + PAUSE_FIRST;
+        p->step = core->steps;
+        p->asked = p->asked_again = 0;
+    }
+    bool again = gang->preempting.asked == p->turn;
+    if (p->asked == ASKED_PER_STEP || (again && p->asked_again == ASKED_PER_STEP / 2)) {
+        if (!again)
+            p->crowded = core->now;
+        return false;
+    }
+    p->asked++;
+    p->asked_again += again;
+    gang->preempting.asked = p->turn;
+    return true;
+}
+
+static bool deserves_more(const struct gang_core *core, const struct gang *gang)
+{
+    return core->queues.root && gang->queue && queue_deserves_more(gang->queue);
 }
 
 /* Whether its queue deserves what it needs, so that it may take back what the queue has lent. */
 static bool may_reclaim(struct gang_core *core, const struct gang *gang)
 {
     struct reclaimed what;
-    return core->queues.root && gang->queue && queue_deserves_more(gang->queue) &&
-           gang_entitled(core, gang, &what);
+    return deserves_more(core, gang) && gang_entitled(core, gang, &what);
 }
 
 void preemption_notice(struct gang_core *core)
@@ -313,10 +331,11 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
-    bool lower = !nothing_is_lower(core, gang), asked = false, later = false;
+    bool lower = !nothing_is_lower(core, gang), asked = false, later = false, passed = false;
     if (core->now >= gang->preempting.next) {
         later = core->now < core->preempting.next;
-        asked = !later && (lower || (!asked_enough(core) && may_reclaim(core, gang)));
+        passed = !later && !lower && !may_be_asked(core, gang);
+        asked = !later && !passed && (lower || may_reclaim(core, gang));
         if (asked && search(core, gang))
             return true;
         if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
@@ -324,5 +343,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     }
     if (lower || asked || later) /* otherwise only a change can help, which plans it again */
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
+    else if (passed && deserves_more(core, gang))
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit on reclaim: how much a queue loses within a while. */
+/* Which gangs get the turn to take room back, and how much a queue loses within a while. */
 #include <stdio.h>
 
 #include "test/lib/test_config.h"
@@ -195,6 +195,46 @@ static void an_explanation_names_the_queue_and_the_time(void **state)
     jobs_free(jobs);
 }
 
+static void waits(struct world *w, const char *name, int members, int32_t priority)
+{
+    struct gang_group_facts *g = world_group_facts(name, members);
+    g->queue = xstrdup("a");
+    world_group_set(w, g);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *pod = xasprintf("%s-%d", name, i);
+        struct gang_pod_facts *f = world_pod_facts(pod, name, 4);
+        f->priority = priority;
+        world_pod_set(w, f);
+    }
+}
+
+/* In each step, only some gangs are asked whether their queue may take room back. The last one here
+ * is the only one that may. */
+static void gangs_that_are_not_asked_get_another_turn(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    world_queue(w, "a", NULL, 0, GANG_UNLIMITED);
+    world_queue(w, "b", NULL, 0, GANG_UNLIMITED);
+    struct gang_pod_facts *f = world_pod_facts("lent", NULL, 4);
+    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("b")};
+    f->node = xstrdup("n0");
+    f->phase = PHASE_RUNNING;
+    f->controlled = true;
+    f->priority = 100; /* nothing has a lower priority */
+    world_pod_set(w, f);
+    for (int i = 0; i < 100; i++) {
+        cleanup_free char *name = xasprintf("large%02d", i);
+        waits(w, name, 2, 10);
+    }
+    waits(w, "small", 1, 0);
+    world_wait(w, SECONDS(600));
+    world_queue(w, "a", NULL, 4, GANG_UNLIMITED);
+    world_wait(w, SECONDS(120));
+    assert_true(world_evicted(w, "lent"));
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_queue_that_grows_rests_for_a_shorter_time),
         cmocka_unit_test(the_queue_itself_has_no_limit),
         cmocka_unit_test(an_explanation_names_the_queue_and_the_time),
+        cmocka_unit_test(gangs_that_are_not_asked_get_another_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
