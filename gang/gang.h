@@ -70,8 +70,9 @@ struct gang_config {
     /* The half-life of a queue's credit, and of its past use in time-based fair share. */
     usec_t queue_half_life;
     int64_t queue_time_factor; /* k of time-based fair share, in thousandths; 0: off */
-    int64_t reclaim_limit;     /* the part of what a queue uses that others may take back per ten
-                                  minutes,     in percent, see queue_loses(); 0: no limit */
+    /* The part of what a queue uses that others may take back per ten minutes, in percent, see
+     * queue_loses(); 0: no limit. */
+    int64_t reclaim_limit;
 };
 
 /* The usual plan_work. With it, planning takes at most about 20 ms of a step. */

@@ -89,8 +89,9 @@ struct queue {
 
     /* queue/reclaim.c: what other queues have taken back from it, see queue_loses() */
     struct queue_losses {
+        /* In thousandths of a unit, because losses fade in small steps: */
         usec_t as_of;
-        struct amounts lost; /* what counted as lost then, in thousandths of a unit */
+        struct amounts lost; /* what counted as lost then */
         struct amounts of;   /* the most that it has used of each resource of which it lost some */
     } losses;
 

@@ -125,7 +125,7 @@ void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_a
     *to = (struct amounts){0};
     for (size_t i = 0; i < from->n; i++) {
         uint32_t r = resource_ref(core, from->items[i].resource);
-        amounts_change(core, to, r, from->items[i].amount - amount_of(to, r));
+        amount_set(core, to, r, from->items[i].amount);
         resource_unref(core, r);
     }
     amounts_done(core, &before);

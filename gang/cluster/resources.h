@@ -63,6 +63,16 @@ static inline void amounts_change(struct gang_core *core, struct amounts *a, uin
     else
         amounts_change_search(core, a, resource, by);
 }
+static inline void amount_set(struct gang_core *core, struct amounts *a, uint32_t resource,
+                              int64_t amount)
+{
+    amounts_change(core, a, resource, amount - amount_of(a, resource));
+}
+/* At most INT64_MAX. */
+static inline int64_t thousandths(int64_t amount)
+{
+    return amount > INT64_MAX / 1000 ? INT64_MAX : amount * 1000;
+}
 /* Adds (sign 1) or subtracts (-1) the needs of one pod of the signature. */
 void amounts_add(struct gang_core *core, struct amounts *to, const struct signature *signature,
                  int sign);

@@ -12,9 +12,8 @@
  * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
  * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
  * budget allows no eviction, gangs whose commit is not over, and queues that the limit on reclaim
- * lets rest. A gang with a protected member is
- * never evicted as a whole. Neither is a gang with members that have succeeded: these do not run
- * again, so it could not start as a whole.
+ * lets rest. A gang with a protected member is never evicted as a whole. Neither is a gang with
+ * members that have succeeded: these do not run again, so it could not start as a whole.
  *
  * Victims whose Job would fail come last, whatever priority they have. The single pods of a Job are
  * counted from the cheapest up; those beyond what the Job may lose come last, too.

@@ -259,11 +259,6 @@ int64_t order_weight(const struct gang_core *core, const struct queue *queue,
     return boosted(queue, weight || borrows ? weight : of_queue);
 }
 
-static int64_t thousandths(int64_t amount)
-{
-    return amount > AMOUNT_MAX ? INT64_MAX : amount * 1000;
-}
-
 static int64_t lesser(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -147,7 +147,6 @@ usec_t queue_min_runtime(const struct queue *queue, bool reclaim)
 /* ---- the limit on reclaim ---- */
 
 #define LIMIT_PERIOD (600 * USEC_PER_SEC)
-#define PARTS        1000 /* losses count in thousandths of a unit, because they fade in small steps */
 
 static usec_t longest_pause(const struct gang_core *core)
 {
@@ -156,9 +155,8 @@ static usec_t longest_pause(const struct gang_core *core)
 
 static int64_t most_used(const struct queue *queue, uint32_t r)
 {
-    int64_t used = amount_of(&queue->used, r), of = amount_of(&queue->losses.of, r);
-    used = used > of ? used : of;
-    return used < INT64_MAX / PARTS ? used : INT64_MAX / PARTS;
+    int64_t used = thousandths(amount_of(&queue->used, r)), of = amount_of(&queue->losses.of, r);
+    return used > of ? used : of;
 }
 
 /* What still counts as lost of the resource: at most all that the queue has used. */
@@ -168,13 +166,8 @@ static int64_t still_lost(const struct gang_core *core, const struct queue *queu
     usec_t passed = core->now - queue->losses.as_of, all = longest_pause(core);
     if (!lost || passed >= all)
         return 0;
-    int64_t faded = (int64_t)((__int128)most_used(queue, r) * PARTS * passed / all);
+    int64_t faded = (int64_t)((__int128)most_used(queue, r) * passed / all);
     return faded < lost ? lost - faded : 0;
-}
-
-static void set(struct gang_core *core, struct amounts *a, uint32_t r, int64_t amount)
-{
-    amounts_change(core, a, r, amount - amount_of(a, r));
 }
 
 static void fade_losses(struct gang_core *core, struct queue *queue)
@@ -183,8 +176,8 @@ static void fade_losses(struct gang_core *core, struct queue *queue)
     for (size_t i = losses->lost.n; i-- > 0;) {
         uint32_t r = losses->lost.items[i].resource;
         int64_t left = still_lost(core, queue, r);
-        set(core, &losses->of, r, left ? most_used(queue, r) : 0);
-        set(core, &losses->lost, r, left);
+        amount_set(core, &losses->of, r, left ? most_used(queue, r) : 0);
+        amount_set(core, &losses->lost, r, left);
     }
     losses->as_of = core->now;
 }
@@ -196,12 +189,12 @@ void queue_loses(struct gang_core *core, struct queue *branch, const struct sign
     fade_losses(core, branch);
     for (size_t i = 0; i < signature->n_needs; i++) {
         uint32_t r = counted_as(core, branch, signature->needs[i].resource);
-        int64_t need = signature->needs[i].amount, of = most_used(branch, r);
-        int64_t lost = amount_of(&branch->losses.lost, r), rest = of * PARTS - lost;
+        int64_t need = thousandths(signature->needs[i].amount), of = most_used(branch, r);
+        int64_t lost = amount_of(&branch->losses.lost, r), rest = of - lost;
         if (need <= 0 || rest <= 0)
             continue;
-        set(core, &branch->losses.of, r, of);
-        set(core, &branch->losses.lost, r, lost + (need < rest / PARTS ? need * PARTS : rest));
+        amount_set(core, &branch->losses.of, r, of);
+        amount_set(core, &branch->losses.lost, r, lost + (need < rest ? need : rest));
     }
 }
 
@@ -214,7 +207,7 @@ usec_t queue_rests_until(const struct gang_core *core, const struct queue *branc
         int64_t lost = still_lost(core, branch, r);
         if (!lost)
             return 0;
-        __int128 pause = (__int128)lost * longest_pause(core) / (most_used(branch, r) * PARTS);
+        __int128 pause = (__int128)lost * longest_pause(core) / most_used(branch, r);
         usec_t until = core->now + (usec_t)pause + 1;
         first = until < first ? until : first;
     }
