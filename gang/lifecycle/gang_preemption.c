@@ -12,6 +12,7 @@
 #include "gang/messages/preemption_text.h"
 #include "gang/plan/preemption.h"
 #include "gang/plan/queue_check.h"
+#include "gang/plan/victims.h"
 #include "gang/podgroup/gang_state.h"
 
 /* The work of one search, in scanned nodes: about 5 ms. Each search without a result doubles it, up
@@ -126,7 +127,7 @@ static int64_t evict_gang(struct gang_core *core, struct gang *gang, const struc
     bool suspends = gang_suspends(gang);
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->node && pod_counts(pod) && !pod_is_finished(pod)) {
+        if (pod_runs(pod)) {
             if (suspends)
                 eviction_by_suspension(core, pod);
             else
