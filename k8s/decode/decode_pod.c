@@ -390,6 +390,6 @@ struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why,
     if (!f)
         return NULL;
     decode_invalid(f, why);
-    f->part = true;
+    f->part = !json_object_get(pod, "spec");
     return f;
 }

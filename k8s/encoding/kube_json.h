@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/json_scan.h"
 
-#define KUBE_JSON_VALUES 30000
+#define KUBE_JSON_VALUES 20000
 
 /* Parses an object. Always sets err->code; ERR_NONE means that the object is complete. After an
  * error, returns only its identity, or NULL if it is not an object. */

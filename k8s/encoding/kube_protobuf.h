@@ -25,6 +25,10 @@
 
 #include "base/err.h"
 
+/* How many items of lists and entries of maps are read of one object: so many in its containers,
+ * their states and resources together, and so many in all the others. */
+#define KUBE_PROTOBUF_ITEMS 10000
+
 /* The Accept header: protobuf, or JSON from a server that does not have protobuf. */
 #define KUBE_PROTOBUF_ACCEPT "application/vnd.kubernetes.protobuf,application/json"
 
@@ -44,7 +48,8 @@ static inline bool kube_protobuf_is_frame(char first)
 
 /* Decodes a body that contains a `message` or a Status. NULL: it is not protobuf of Kubernetes.
  * Sets err->code; ERR_NONE means that the tree is complete. After an error, the tree contains all
- * fields that could be read, usually all but one. */
+ * fields that could be read, usually all but one. Of an object with too many items, it contains
+ * the first ones and all single values. */
 json_t *kube_protobuf_object(const struct kube_protobuf_message *message, const char *data,
                              size_t len, struct err *err);
 /* A Status as JSON text, which the caller frees. NULL: the body is not a Status. */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "k8s/decode/decode.h"
+#include "k8s/encoding/kube_json.h"
 
 const char *extender_verb_name(enum extender_verb verb)
 {
@@ -359,14 +360,14 @@ static int check_bind(const struct extender_args *a, struct err *err)
 int extender_decode_pod(struct extender_args *a, const struct workload_rules *rules,
                         struct err *err)
 {
-    json_error_t e;
     if (!a->pod_span.len)
         return 0;
-    /* The scanner has accepted the text, so jansson can refuse only numbers out of range. */
-    json_t *tree = json_loadb(a->body + a->pod_span.at, a->pod_span.len, 0, &e);
-    if (!tree)
-        return err_set(err, ERR_INVALID, "Pod: %s, at byte %zu", e.text,
-                       a->pod_span.at + (size_t)e.position);
+    struct err unread;
+    json_t *tree = kube_json_object(a->body + a->pod_span.at, a->pod_span.len, &unread);
+    if (unread.code != ERR_NONE) {
+        json_decref(tree);
+        return err_set(err, unread.code, "Pod: %s", unread.text);
+    }
     a->pod = decode_pod(tree, err);
     if (a->pod)
         decode_awaits(rules, tree, a->pod);

@@ -267,7 +267,7 @@ static void T01_an_unreadable_podgroup_is_invalid(void **state)
     fake_answer(x->api, VERSION, 200, SERVED);
     fake_answer(x->api, GROUPS, 200, list);
     open_cluster(x);
-    assert_heard(x, "+group rich it cannot be read: it has 30008 values, must be at most 30000; "
+    assert_heard(x, "+group rich it cannot be read: it has 20008 values, must be at most 20000; "
                     "remove fields that are not needed;");
     assert_heard(x, "SYNCED;");
 }

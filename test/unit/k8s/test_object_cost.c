@@ -537,9 +537,19 @@ static void judge(struct cost *costs, size_t n)
         fail_msg("%zu objects cost more than %.0f ms of CPU", beyond, cost_limit(BOUND));
 }
 
-/* Twice: with as many items as the API server accepts, and, if that is beyond a bound, within it.
- */
-static const size_t sizes[] = {SIZE_MAX, 1023, 256, 127, 64, 32};
+/* Twice: with as many items as can be read, and, if that is beyond a bound, within it. */
+static const size_t sizes[] = {KUBE_JSON_VALUES, 1023, 256, 127, 64, 32};
+
+/* The object with at most n items, and without values that kube_json.h would not read. */
+static json_t *readable(const struct object_field *f, size_t n, size_t *ret_n)
+{
+    json_t *json = object_of(f, n, ret_n);
+    size_t values = kube_json_values(json);
+    if (values <= KUBE_JSON_VALUES)
+        return json;
+    json_decref(json);
+    return object_of(f, *ret_n * KUBE_JSON_VALUES / values, ret_n);
+}
 
 struct costs {
     struct cost *items;
@@ -574,14 +584,32 @@ static void costs_of_size(struct cluster_of_others *c, const struct object_field
     }
 }
 
+/* With as many items as the API server accepts. */
+static void cost_of_parsing(const struct object_field *f, struct costs *costs)
+{
+    size_t items;
+    struct cost cost = {.what = NULL};
+    cleanup_json json_t *json = object_of(f, SIZE_MAX, &items);
+    cleanup_free char *text = json_dumps(json, JSON_COMPACT);
+    for (int i = 0; i < TRIES; i++) {
+        double t = cost_ms();
+        parse(text);
+        t = cost_ms() - t;
+        if (i == 0 || t < cost.ms[AT_PARSE])
+            cost.ms[AT_PARSE] = t;
+    }
+    add_cost(costs, cost, xasprintf("%s (%zu)", f->path, items));
+}
+
 /* The test knows only for pods what is beyond a bound. */
 static void costs_of_field(struct cluster_of_others *c, const struct object_field *f,
                            struct costs *costs)
 {
     bool pod = f->kind == OBJECT_POD;
+    cost_of_parsing(f, costs);
     for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
         size_t items;
-        cleanup_json json_t *json = object_of(f, sizes[k], &items);
+        cleanup_json json_t *json = readable(f, sizes[k], &items);
         bool beyond = k == 0 || is_beyond(f, json);
         if (k == 0 || !beyond || !pod)
             costs_of_size(c, f, json, items, costs);

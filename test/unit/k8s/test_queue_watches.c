@@ -261,8 +261,8 @@ static void Q05_a_queue_that_cannot_be_read_is_invalid(void **state)
     start(x);
     run_until(x, heard(x, "synced "));
     assert_true(heard(x,
-                      "+scheduling.run.ai//rich: it cannot be read: it has 30007 values, must be "
-                      "at most 30000"));
+                      "+scheduling.run.ai//rich: it cannot be read: it has 20007 values, must be "
+                      "at most 20000"));
     assert_true(heard(x, "+scheduling.run.ai//fine "));
 }
 

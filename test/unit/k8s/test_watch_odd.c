@@ -222,7 +222,7 @@ static void an_object_of_too_many_values(struct fixture *x, const char *expected
     start(x, (struct watch_options){0});
     run_until(x, heard(x, expected));
     cleanup_free char *log = end_capture(file, saved);
-    assert_int_equal(count_of(log, "must be at most 30000; remove fields that are not needed"), 2);
+    assert_int_equal(count_of(log, "must be at most 20000; remove fields that are not needed"), 2);
     assert_int_equal(count_of(log, "object=\"ns/rich\""), 1);
     assert_int_equal(fake_count(x->api, LIST), 1);
     assert_unreadable(x, 0);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cmd/podgroup_rules.h"
+#include "k8s/encoding/kube_json.h"
 
 #define POD                                                                                        \
     "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u-1\"},"                         \
@@ -316,6 +317,26 @@ static const struct {
     {EXTENDER_BIND, "{\"Node\":\"a\",\"node\":\"b\"}", "duplicate key"},
 };
 
+/* It would take 0.1 s. kube-scheduler tries again, and by then the watch has brought the pod. */
+static void T04_a_pod_with_too_many_values_is_refused(void **state)
+{
+    (void)state;
+    struct extender_args a = {0};
+    struct err err;
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_puts(&b,
+             "{\"NodeNames\":[\"a\"],\"Pod\":{\"metadata\":{\"namespace\":\"ml\",\"name\":\"p\","
+             "\"uid\":\"u\",\"labels\":{\"k\":\"\"");
+    for (int i = 0; i < KUBE_JSON_VALUES; i++)
+        buf_printf(&b, ",\"k%d\":\"\"", i);
+    buf_puts(&b, "}}}}");
+    assert_int_equal(extender_parse(EXTENDER_FILTER, b.data, b.len, &a, &err), 0);
+    assert_int_equal(extender_decode_pod(&a, /* rules= */ NULL, &err), -1);
+    assert_non_null(strstr(err.text, "Pod: it has 20007 values, must be at most 20000"));
+    assert_null(a.pod);
+    extender_args_done(&a);
+}
+
 static void errors_about_invalid_input_name_the_position(void **state)
 {
     (void)state;
@@ -472,6 +493,7 @@ int main(void)
         cmocka_unit_test(prioritize_replies_with_hosts),
         cmocka_unit_test(preempt_accepts_both_forms),
         cmocka_unit_test(bind_accepts_any_case_of_keys),
+        cmocka_unit_test(T04_a_pod_with_too_many_values_is_refused),
         cmocka_unit_test(errors_about_invalid_input_name_the_position),
         cmocka_unit_test(errors_are_answered_in_kube_schedulers_form),
         cmocka_unit_test(truncation_at_every_byte_is_an_error),
