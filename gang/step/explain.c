@@ -505,20 +505,12 @@ static usec_t due(const struct gang *gang, enum timer_kind kind)
     return node->pos ? node->at : 0;
 }
 
-static int count_waiting(const struct gang_core *core)
-{
-    int n = 0;
-    list_for_each (gang, &core->gangs, struct gang, in_core)
-        n += gang_is_waiting(gang);
-    return n;
-}
-
 /* Counts the other gang if it is ahead, and keeps the first ones. */
 static void look_ahead(const struct gang *gang, const struct gang *other,
                        const struct gang *first[], struct gang_explained *ret)
 {
     const struct gang *one = other;
-    if (other == gang || !gang_is_waiting(other) || by_order(&one, &gang) > 0)
+    if (other == gang || by_order(&one, &gang) > 0)
         return;
     ret->queue_position++;
     size_t at = ret->n_ahead;
@@ -531,23 +523,22 @@ static void look_ahead(const struct gang *gang, const struct gang *other,
     first[at] = other;
 }
 
-/* Its place among the waiting gangs of its queue, or of all if it is in none, and the first ones
- * there. */
+/* Counts the gangs that wait. Finds the place of this one among those of its queue, or among all if
+ * it is in none, and the first ones there. One pass, because fetching the gangs takes longest. */
 static void explain_queue(const struct gang_core *core, const struct gang *gang,
                           struct gang_explained *ret)
 {
-    bool queued = gang->queue && gang->queue != core->queues.none;
+    bool queued = gang->queue && gang->queue != core->queues.none, waits = gang_is_waiting(gang);
     const struct gang *first[ARRAY_SIZE(ret->ahead)];
     ret->queue = queued ? &gang->queue->ref : NULL;
-    if (!gang_is_waiting(gang))
-        return;
-    ret->queue_position = 1;
-    if (queued)
-        list_for_each (other, &gang->queue->gangs, struct gang, in_queue)
+    ret->queue_position = waits;
+    list_for_each (other, &core->gangs, struct gang, in_core) {
+        if (!gang_is_waiting(other))
+            continue;
+        ret->waiting++;
+        if (waits && (!queued || other->queue == gang->queue))
             look_ahead(gang, other, first, ret);
-    else
-        list_for_each (other, &core->gangs, struct gang, in_core)
-            look_ahead(gang, other, first, ret);
+    }
     for (size_t i = 0; i < ret->n_ahead; i++)
         ret->ahead[i] = &first[i]->head->ref;
 }
@@ -559,7 +550,6 @@ static void explain_state(struct gang_core *core, const struct group *group,
     struct kind kinds[SIGNATURES_MAX];
     gang_count(core, gang);
     *x = (struct gang_explained){
-        .waiting = count_waiting(core),
         .earmark_gang = core->earmark_gang ? &core->earmark_gang->head->ref : NULL,
         .has_earmark = core->earmark_gang == gang,
         .respects_earmark = gang_respects_earmark(core, gang),

@@ -81,20 +81,28 @@ static int put_check(const struct ops_query *q, struct gang_core *core, struct b
     return err.code == ERR_UNAVAILABLE ? 503 : err.code == ERR_CONFLICT ? 409 : 400;
 }
 
-/* Writes a gang, or the next part of its explanation. */
+/* Writes a gang, or the next part of its explanation. Only the first page has an explanation. */
 static int put_gang(struct ops_query *q, const struct ops_query_context *view,
                     struct gang_page *page, struct buf *body, struct buf *why)
 {
     usec_t now = usec_now(), wall = usec_wall();
-    if (q->part != GANG_EXPLAIN_END) {
-        q->part = api_json_gang_part(view->core, view->history, q->ns, q->name, q->api_group,
-                                     q->part, now, wall, body);
-        return 200;
+    if (q->part == GANG_EXPLAIN_END) {
+        const struct gang_ref *gang =
+            api_json_gang(view->core, q->ns, q->name, q->api_group, page, now, wall, body);
+        if (!gang) {
+            api_json_no_gang(view->core, q->ns, q->name, why);
+            return 404;
+        }
+        if (!q->api_group)
+            q->api_group = xstrdup(gang->api_group);
+        q->part = q->after ? GANG_EXPLAIN_END : GANG_EXPLAIN_STATE;
+    } else {
+        const struct gang_ref gang = {q->api_group, q->ns, q->name};
+        q->part = api_json_explain(view->core, view->history, &gang, q->part, now, wall, body);
     }
-    if (api_json_gang(view->core, q->ns, q->name, q->api_group, page, now, wall, body, &q->part))
-        return 200;
-    api_json_no_gang(view->core, q->ns, q->name, why);
-    return 404;
+    if (q->part == GANG_EXPLAIN_END)
+        buf_putc(body, '}');
+    return 200;
 }
 
 /* Writes the body, or the next part of it, or why there is none. Returns the HTTP status. */

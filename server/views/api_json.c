@@ -8,10 +8,9 @@
 
 struct walk {
     struct gang_core *core;
-    const struct history *history;
     struct gang_page *page; /* of a gang's members */
     usec_t now, wall;
-    enum gang_explain part; /* the part to write; afterwards, the next one */
+    const struct gang_ref *ref; /* the gang that was written */
     struct buf *out;
 };
 
@@ -118,49 +117,24 @@ static void put_member(void *arg, const struct gang_member_view *v)
     buf_putc(w->out, '}');
 }
 
-/* A further page has no explanation. */
 static void one_gang(void *arg, const struct gang_view *v)
 {
     struct walk *w = arg;
-    w->part = w->page->after ? GANG_EXPLAIN_END : GANG_EXPLAIN_STATE;
+    w->ref = v->status.ref;
     put_gang(w, v);
     buf_puts(w->out, ",\"pods\":[");
-    gang_core_page_members(w->core, v->status.ref, w->page, put_member, w);
+    gang_core_page_members(w->core, w->ref, w->page, put_member, w);
     buf_putc(w->out, ']');
     api_json_metadata(w->out, w->page);
-    if (w->part == GANG_EXPLAIN_END)
-        buf_putc(w->out, '}');
 }
 
-bool api_json_gang(struct gang_core *core, const char *ns, const char *name, const char *api_group,
-                   struct gang_page *page, usec_t now, usec_t wall, struct buf *out,
-                   enum gang_explain *ret_next)
+const struct gang_ref *api_json_gang(struct gang_core *core, const char *ns, const char *name,
+                                     const char *api_group, struct gang_page *page, usec_t now,
+                                     usec_t wall, struct buf *out)
 {
     struct walk w = {.core = core, .page = page, .now = now, .wall = wall, .out = out};
-    bool exists = gang_core_one_gang(core, ns, name, api_group, one_gang, &w);
-    *ret_next = w.part;
-    return exists;
-}
-
-static void explain_gang(void *arg, const struct gang_view *v)
-{
-    struct walk *w = arg;
-    w->part =
-        api_json_explain(w->core, w->history, v->status.ref, w->part, w->now, w->wall, w->out);
-}
-
-enum gang_explain api_json_gang_part(struct gang_core *core, const struct history *history,
-                                     const char *ns, const char *name, const char *api_group,
-                                     enum gang_explain part, usec_t now, usec_t wall,
-                                     struct buf *out)
-{
-    struct walk w = {
-        .core = core, .history = history, .part = part, .now = now, .wall = wall, .out = out};
-    if (!gang_core_one_gang(core, ns, name, api_group, explain_gang, &w))
-        w.part = GANG_EXPLAIN_END;
-    if (w.part == GANG_EXPLAIN_END)
-        buf_putc(out, '}');
-    return w.part;
+    gang_core_one_gang(core, ns, name, api_group, one_gang, &w);
+    return w.ref;
 }
 
 /* ---- similar names ---- */

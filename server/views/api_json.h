@@ -23,18 +23,12 @@ void api_json_gangs(struct gang_core *core, const char *ns, struct gang_page *pa
 void api_json_nodes(struct gang_core *core, struct gang_page *page, struct buf *out);
 /* The tree of queues, parents before their children. */
 void api_json_queues(struct gang_core *core, struct gang_page *page, struct buf *out);
-/* Writes a gang with a page of its members. api_group NULL: the first gang with that name. False:
- * the gang does not exist. *ret_next: the part of the explanation that comes next in the
- * object, for api_json_gang_part(); GANG_EXPLAIN_END: the object is complete. Only the first page
- * has an explanation. */
-bool api_json_gang(struct gang_core *core, const char *ns, const char *name, const char *api_group,
-                   struct gang_page *page, usec_t now, usec_t wall, struct buf *out,
-                   enum gang_explain *ret_next);
-/* Continues the object with a part of the explanation. Returns the next part. */
-enum gang_explain api_json_gang_part(struct gang_core *core, const struct history *history,
-                                     const char *ns, const char *name, const char *api_group,
-                                     enum gang_explain part, usec_t now, usec_t wall,
-                                     struct buf *out);
+/* Writes a gang with a page of its members, without the closing brace. api_group NULL: the first
+ * gang with that name. Returns the gang, until the next step of the core; NULL: it does not exist.
+ */
+const struct gang_ref *api_json_gang(struct gang_core *core, const char *ns, const char *name,
+                                     const char *api_group, struct gang_page *page, usec_t now,
+                                     usec_t wall, struct buf *out);
 /* Writes the error text for a gang that does not exist. It lists the gangs of the namespace with
  * the most similar names. */
 void api_json_no_gang(const struct gang_core *core, const char *ns, const char *name,
@@ -46,7 +40,8 @@ void api_json_ahead(struct buf *out, const struct gang_explained *why);
 /* Writes how many more nodes would be enough, if known. */
 void api_json_more_nodes(struct buf *out, const struct gang_explained *why);
 /* Writes a part of the explanation of a gang's state, as members of the gang's object. Returns the
- * next part. */
+ * next part. Finds the gang by its whole ref, since each part is a turn of its own, and neither a
+ * search among all gangs nor their order is needed. */
 enum gang_explain api_json_explain(struct gang_core *core, const struct history *history,
                                    const struct gang_ref *ref, enum gang_explain part, usec_t now,
                                    usec_t wall, struct buf *out);

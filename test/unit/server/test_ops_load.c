@@ -17,7 +17,7 @@
 #include "test/unit/server/server_fixture.h"
 
 enum { NODES = IS_FAST_BUILD ? 5000 : 500 };
-enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 5 };
+enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 12 };
 #define TURN_NS 5e6 /* how long the API may use the core in a turn */
 /* The longest time of a probe or call that does not wait for other requests. */
 #define SOON (2 * USEC_PER_SEC)
