@@ -165,8 +165,6 @@ static void put_head(const json_t *gang, struct buf *out)
     put_more_nodes(out, "would fit:  ", gang);
     put_eviction(gang, out);
     put_moves(gang, out);
-    if (!json_is_true(json_object_get(gang, "podGroupExists")))
-        buf_puts(out, "the PodGroup object does not exist\n");
     if (!str_eq(root, reply_text(gang, "name")))
         buf_printf(out, "planned together with %s/%s\n", reply_text(gang, "namespace"), root);
 }

@@ -26,7 +26,7 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_printf(&b, "kept for gang %s/%s, which %s", ns, who, earmark_cause(core, gang));
         break;
     case REASON_PREEMPTED_ROOM:
-        buf_printf(&b, "kept for gang %s/%s, for which muster has evicted pods", ns, who);
+        buf_printf(&b, "kept for gang %s/%s, which starts when other pods have ended", ns, who);
         break;
     case REASON_ABOVE_MAXIMUM:
         buf_printf(&b,

@@ -214,8 +214,8 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
                    gang->head->ref.ns, gang->head->ref.name, earmark_cause(core, gang));
     } else if (s->preemptor) {
         buf_printf(b,
-                   "the room that %s needs is kept for gang %s/%s, for which muster has evicted "
-                   "pods",
+                   "the room that %s needs is kept for gang %s/%s, which starts when other "
+                   "pods have ended",
                    who, s->preemptor->head->ref.ns, s->preemptor->head->ref.name);
     } else if (s->anti_affinity || s->spread) {
         put_between(b, s, who);

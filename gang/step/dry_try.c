@@ -401,6 +401,16 @@ static void find_holders(const struct gang_explained *x, struct gang_dry_run *re
 
 /* ---- results ---- */
 
+/* Whether a gang that was tried before has got room. The trials behind an explanation leave this
+ * room to `c`, so they cannot say what would help it. */
+static bool others_have_room(const struct tries *d, const struct newcomer *c)
+{
+    for (const struct newcomer *other = d->items; other < c; other++)
+        if (other->verdict.fits == GANG_YES)
+            return true;
+    return false;
+}
+
 static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void *arg)
 {
     const struct verdict *v = &c->verdict;
@@ -430,8 +440,12 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
         gang_core_explain(d->core, r.ref, GANG_EXPLAIN_STATE, &why)) {
         d->explained++;
         r.why = &why;
-        find_holders(&why, &r);
-        if (v->limit.queue)
+        bool knows = !others_have_room(d, c);
+        if (!knows)
+            why.more_nodes = 0;
+        if (knows)
+            find_holders(&why, &r);
+        if (knows && v->limit.queue)
             find_users(d, c, &r);
     }
     fn(arg, &r);

@@ -77,7 +77,7 @@ void view_group(const struct group *group, gang_view_fn *fn, void *arg)
         .status = group_status(group),
         .since = gang->since,
         .created = group->facts ? group->facts->created : 0,
-        .known = group->facts != NULL,
+        .known = group->facts && !group->declared,
         .priority = gang->priority,
         .own_priority = gang->own_priority,
         .root = &gang->head->ref,

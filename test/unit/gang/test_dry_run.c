@@ -16,7 +16,7 @@ struct answer {
     char limit[256];  /* "queue resource used/limit needed" */
     char ahead[256];  /* the first gangs ahead of it, separated by spaces */
     char after[256];  /* "running,a planned,b": the end of one of these is enough */
-    int position;
+    int position, more_nodes;
 };
 
 struct answers {
@@ -37,7 +37,8 @@ static void keep(void *arg, const struct gang_dry_run *r)
                          .members = r->members,
                          .placed = r->placed,
                          .smaller = r->smaller,
-                         .position = r->why ? r->why->queue_position : 0};
+                         .position = r->why ? r->why->queue_position : 0,
+                         .more_nodes = r->why ? r->why->more_nodes : 0};
     PUT(a->gang, "%s", r->ref->name);
     PUT(a->reason, "%s", gang_reason_name(r->reason));
     PUT(a->text, "%s", r->text);
@@ -270,6 +271,29 @@ static void the_gangs_whose_end_is_enough_are_named(void **state)
     assert_string_equal(a.text, "gang default/new: 4 members needed, room for 1 (3 short of "
                                 "nvidia.com/gpu)");
     assert_string_equal(a.after, "running,runs planned,planned");
+    world_free(w);
+}
+
+/* The room of `first` is not free for `second`. So the end of `runs` alone is not enough, and
+ * neither is one more node. */
+static void what_would_help_is_not_said_beside_a_gang_that_fits(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_queued(w, "runs", NULL, 4, 1);
+    world_starts(w, "runs", 4, 1);
+    struct answer alone = dry(w, "second", NULL, 8);
+    assert_string_equal(alone.after, "running,runs");
+    assert_int_equal(alone.more_nodes, 1);
+    struct question *q = question();
+    ask_gang(q, "first", NULL, 4)->created = 1;
+    ask_gang(q, "second", NULL, 8)->created = 2;
+    cleanup_free struct answers *all = ask(w, q);
+    assert_int_equal(all->n, 2);
+    assert_int_equal(all->items[0].fits, GANG_YES);
+    assert_int_equal(all->items[1].fits, GANG_NO);
+    assert_string_equal(all->items[1].after, "");
+    assert_int_equal(all->items[1].more_nodes, 0);
     world_free(w);
 }
 
@@ -664,6 +688,7 @@ int main(void)
         cmocka_unit_test(the_gangs_ahead_are_named),
         cmocka_unit_test(the_gangs_ahead_are_named_without_queues),
         cmocka_unit_test(the_gangs_whose_end_is_enough_are_named),
+        cmocka_unit_test(what_would_help_is_not_said_beside_a_gang_that_fits),
         cmocka_unit_test(the_gangs_of_a_queue_whose_end_is_enough_are_named),
         cmocka_unit_test(a_gang_waits_behind_others_in_a_fifo_queue),
         cmocka_unit_test(gangs_take_the_room_of_those_behind_them),

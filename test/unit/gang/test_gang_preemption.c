@@ -91,8 +91,8 @@ static void Q06_nobody_else_gets_the_room(void **state)
     world_pod_gone(w, "low-0");
     small_pod(w, "single", 10);
     assert_string_equal(world_filter_on(w, "single", "n0", NULL), "");
-    assert_non_null(strstr(w->refusal, "kept for gang default/urgent, for which muster has evicted "
-                                       "pods"));
+    assert_non_null(strstr(w->refusal, "kept for gang default/urgent, which starts when other "
+                                       "pods have ended"));
     arrives(w, "small", 1, 1, 10);
     assert_string_equal(world_state(w, "small"), "Waiting");
     assert_string_equal(world_reason_name(w, "small"), "RoomPreempted");

@@ -160,6 +160,11 @@ static void declaring_pod(struct world *w, const char *name, int min, usec_t cre
     world_pod_set(w, f);
 }
 
+static void see_exists(void *arg, const struct gang_view *view)
+{
+    *(bool *)arg = view->known;
+}
+
 static void S13_pods_may_declare_their_gang(void **state)
 {
     (void)state;
@@ -170,6 +175,9 @@ static void S13_pods_may_declare_their_gang(void **state)
     declaring_pod(w, "k-1", 2, 11);
     assert_string_equal(world_state(w, "k"), "Planned");
     assert_int_equal(w->n_statuses, 0); /* there is no PodGroup to write to */
+    bool exists = true;
+    gang_core_each_gang(w->core, see_exists, &exists);
+    assert_false(exists);
     world_try(w, "k-0");
     world_try(w, "k-1");
     world_all_bound(w);
