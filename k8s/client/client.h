@@ -45,8 +45,8 @@ static inline bool client_ok(const struct client_reply *r)
 /* Whether a retry may help. */
 static inline bool client_reply_is_temporary(const struct client_reply *r)
 {
-    return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
-           r->status >= 500;
+    return !r->too_large && (r->error || r->status == 0 || r->status == 401 || r->status == 408 ||
+                             r->status == 429 || r->status >= 500);
 }
 /* Fills *err with the message of the API server, or with the network error. Returns -1. */
 int client_reply_error(const struct client_reply *r, struct err *err);

@@ -48,9 +48,10 @@ struct writer_options {
     struct api_metrics *metrics;
     const struct cluster_sink *sink;
     int bindings; /* maximum number of Bindings in flight; 0: 32 */
-    /* For tests: replace all rates. 0: the defaults. */
+    /* For tests: replace all rates and the time. 0: the defaults. */
     double events_per_second;
     double events_burst;
+    usec_t eviction_time; /* how long an eviction is tried */
 };
 
 /* An object that is not a PodGroup. ns NULL: it has no namespace. */

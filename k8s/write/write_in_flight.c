@@ -24,6 +24,8 @@ static char *in_flight_key(const struct write_request *o)
         cleanup_free char *key = gang_ref_key(&o->ref);
         return xasprintf("queue %s", key); /* a PodGroup may have the same key */
     }
+    case GANG_PATCH_CONDITION:
+        return xasprintf("condition %s", o->uid);
     case GANG_SUSPEND:
     case GANG_RESUME:
         return xasprintf("workload %s/%s/%s", o->api_group ? o->api_group : "", o->ns, o->name);

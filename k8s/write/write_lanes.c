@@ -37,12 +37,15 @@ static const struct lane lane_defaults[LANE_MAX] = {
     /* A large number, because an eviction can pause for minutes while a budget forbids it. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
     [LANE_SUSPEND] = {.name = "suspensions", .most = 16, .most_each = 4, .turn = 1, .room = 10000},
-    [LANE_STATUS] = {.name = "statuses", .most = 8, .turn = 1, .room = 50000},
-    /* Most may wait for their retry, because a user edits these queues all the time. */
+    /* Here and below, more writes may wait for their retry than are sent at once, and only a few of
+     * a namespace. So the objects of a tenant cannot stop the writes to other objects. */
+    [LANE_STATUS] =
+        {.name = "statuses", .most = 256, .at_once = 8, .most_each = 8, .turn = 1, .room = 50000},
     [LANE_QUEUE_STATUS] =
         {.name = "queue_statuses", .most = 64, .at_once = 4, .turn = 1, .room = 50000},
     [LANE_PODGROUP_EVENT] = {.name = "events", .most = 4, .turn = 1, .room = 2000},
-    [LANE_POD_CONDITION] = {.name = "conditions", .most = 1, .turn = 1, .room = 50000},
+    [LANE_POD_CONDITION] =
+        {.name = "conditions", .most = 16, .at_once = 1, .most_each = 4, .turn = 1, .room = 50000},
     [LANE_POD_EVENT] = {.name = "notices", .most = 1, .turn = 1, .room = 2000},
 };
 

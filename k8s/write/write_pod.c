@@ -4,6 +4,8 @@
  * pod's UID. If a new pod has the same name, kube-apiserver refuses the write (409, observed with
  * version 1.36).
  */
+#include <limits.h>
+
 #include "base/log.h"
 #include "base/must.h"
 #include "k8s/decode/decode.h"
@@ -31,7 +33,7 @@ static enum gang_outcome outcome_of(const struct client_reply *r)
     if (client_ok(r))
         return OUTCOME_OK;
     /* A conflict can mean that an earlier attempt succeeded, but its reply was lost. */
-    if (client_reply_is_temporary(r) || r->status == 409 || r->status < 400)
+    if (r->error || client_reply_is_temporary(r) || r->status == 409 || r->status < 400)
         return OUTCOME_UNCLEAR;
     return OUTCOME_REFUSED;
 }
@@ -253,9 +255,16 @@ void ungate_send(struct in_flight_write *f)
 
 /* ---- EVICT ---- */
 
-/* Pauses double up to 15 s. A disruption budget has about seven minutes to allow the eviction. */
-#define EVICT_TRIES 40
+/* How long a disruption budget may forbid the eviction. The core waits a little longer and then
+ * counts the pod again (EVICT_LIMIT), so a later eviction would be in vain. */
+#define EVICT_TIME  (290 * USEC_PER_SEC)
 #define EVICT_FIRST USEC_PER_SEC
+
+static bool eviction_is_late(const struct in_flight_write *f)
+{
+    usec_t limit = f->writer->o.eviction_time ? f->writer->o.eviction_time : EVICT_TIME;
+    return usec_now() - f->request->since >= limit;
+}
 
 static void evict_failed(struct writer *w, const struct write_request *o,
                          const struct client_reply *reply)
@@ -276,7 +285,8 @@ static void evict_failed(struct writer *w, const struct write_request *o,
 static void evict_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     /* 429: a disruption budget forbids the eviction for now. */
-    if (client_reply_is_temporary(reply) && in_flight_retry(f, EVICT_TRIES, EVICT_FIRST))
+    if (client_reply_is_temporary(reply) && !eviction_is_late(f) &&
+        in_flight_retry(f, INT_MAX, EVICT_FIRST))
         return;
     /* 404: the pod is gone; 409: another pod has its name. */
     bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
@@ -288,6 +298,11 @@ static void evict_done(struct in_flight_write *f, const struct client_reply *rep
 void evict_send(struct in_flight_write *f)
 {
     const struct write_request *o = f->request;
+    if (eviction_is_late(f)) {
+        log_warning("Could not evict a pod in time", "namespace", o->ns, "pod", o->name, NULL);
+        in_flight_end(f);
+        return;
+    }
     cleanup_buf struct buf path = BUF_INIT;
     put_pod_path(&path, o, "/eviction");
     cleanup_json json_t *body =

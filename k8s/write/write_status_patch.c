@@ -15,6 +15,7 @@
 #define MAX_BODY      ((size_t)4 << 20)
 #define CONFLICTS     8
 #define RETRY_FIRST   (200 * USEC_PER_MSEC)
+#define TRIES_500     40 /* about eight minutes */
 
 /* A missing right is logged once. */
 static void give_up(struct in_flight_write *f, const struct client_reply *reply)
@@ -37,13 +38,21 @@ static void keep_object(struct in_flight_write *f, const struct client_reply *re
         f->status->keep(f, object);
 }
 
+/* Wait for any outage to end. But a 500 may be an answer about this object, such as "etcdserver:
+ * request is too large" or a failed webhook. */
+static int tries_after(const struct client_reply *reply)
+{
+    bool outage = reply->error || reply->status < 500 || reply->status > 502;
+    return outage ? INT_MAX : TRIES_500;
+}
+
 static void reread_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (client_ok(reply))
         keep_object(f, reply);
-    bool temporary = client_reply_is_temporary(reply); /* wait for any outage to end */
+    bool temporary = client_reply_is_temporary(reply);
     if ((client_ok(reply) || temporary) &&
-        in_flight_retry(f, temporary ? INT_MAX : CONFLICTS, RETRY_FIRST / 10))
+        in_flight_retry(f, temporary ? tries_after(reply) : CONFLICTS, RETRY_FIRST / 10))
         return;
     if (reply->error || reply->status != 404)
         give_up(f, reply);
@@ -59,7 +68,8 @@ static void patch_done(struct in_flight_write *f, const struct client_reply *rep
         keep_object(f, reply);
     else if (conflict && status_read(f, reread_done))
         return;
-    else if (client_reply_is_temporary(reply) && in_flight_retry(f, INT_MAX, RETRY_FIRST))
+    else if (client_reply_is_temporary(reply) &&
+             in_flight_retry(f, tries_after(reply), RETRY_FIRST))
         return;
     else if (reply->error || (!conflict && reply->status != 404))
         give_up(f, reply);

@@ -400,6 +400,42 @@ static void C06_an_impossible_eviction_is_not_retried(void **state)
     }
 }
 
+static void limit_evictions(struct fixture *x, usec_t time)
+{
+    x->eviction_time = time;
+    writer_free(x->writer);
+    make_writer(x, 0, 0, 0);
+}
+
+static void C06_a_forbidden_eviction_is_not_repeated_after_its_time(void **state)
+{
+    struct fixture *x = *state;
+    limit_evictions(x, 300 * USEC_PER_MSEC); /* shorter than the first pause */
+    fake_answer(x->api, EVICTION, 429, "{\"message\":\"Cannot evict pod\"}");
+    fake_answer(x->api, EVICTION, 201, "{}");
+    pod_effect(x, GANG_EVICT, "p", "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVICTION), 1);
+}
+
+static void C06_an_eviction_that_waits_too_long_in_its_lane_is_not_sent(void **state)
+{
+    struct fixture *x = *state;
+    enum { AT_ONCE = 16 }; /* in one namespace */
+    limit_evictions(x, 300 * USEC_PER_MSEC);
+    fake_answer_late(x->api, EVICTION, 201, "{}");
+    fake_answer(x->api, "POST " POD("q") "/eviction", 201, "{}");
+    for (int i = 0; i < AT_ONCE; i++)
+        pod_effect(x, GANG_EVICT, "p", "u", NULL);
+    pod_effect(x, GANG_EVICT, "q", "v", NULL);
+    usec_t begin = usec_now();
+    run_until(x, usec_now() - begin >= 300 * USEC_PER_MSEC);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVICTION), AT_ONCE);
+    assert_int_equal(fake_count(x->api, "POST " POD("q") "/eviction"), 0);
+}
+
 /* ---- conditions on pods ---- */
 
 #define TOLD      "PATCH " POD("p") "/status"
@@ -570,6 +606,15 @@ static void a_replaced_message_is_not_retried(void **state)
     assert_non_null(strstr(fake_body(x->api, TOLD, 0), OUR_WORDS));
 }
 
+static void a_pod_that_is_too_large_is_read_once(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *pod = xasprintf("{\"spec\":\"%*s\"}", 4 << 20, "");
+    tell(x, pod);
+    assert_int_equal(fake_count(x->api, READ("p")), 1);
+    assert_int_equal(fake_count(x->api, TOLD), 0);
+}
+
 /* ---- events ---- */
 
 static void no_event_is_written_about_a_gang_without_an_object(void **state)
@@ -702,6 +747,32 @@ static void the_rate_and_the_number_of_events_are_bounded(void **state)
     assert_non_null(strstr(buf_str(&out), "muster_api_dropped_total{queue=\"events\"}"));
 }
 
+static void a_retried_message_does_not_replace_a_newer_one(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, READ("p"), 503, "{}");
+    fake_answer(x->api, READ("p"), 200, GATED("p"));
+    fake_answer(x->api, TOLD, 200, "{}");
+    tell_effect(x, "p", 6, "PodGroup ns/g does not exist");
+    run_until(x, fake_count(x->api, READ("p")) == 1);
+    usec_t begin = usec_now();
+    run_until(x, usec_now() - begin >= 50 * USEC_PER_MSEC); /* the retry waits 100 ms or more */
+    tell_effect(x, "p", 6, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    size_t last = fake_count(x->api, TOLD) - 1;
+    assert_non_null(strstr(fake_body(x->api, TOLD, last), OUR_WORDS));
+}
+
+static void C06_a_binding_with_a_large_error_is_unclear(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *large = xasprintf("{\"message\":\"%*s\"}", 2 << 20, "");
+    fake_answer(x->api, BINDING, 504, large);
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(buf_str(&x->heard), "bind:u:n:unclear ");
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -726,6 +797,8 @@ int main(void)
         TEST(C06_an_eviction_names_the_uid_of_the_pod),
         TEST(C06_an_eviction_that_a_disruption_budget_forbids_is_retried),
         TEST(C06_an_impossible_eviction_is_not_retried),
+        TEST(C06_a_forbidden_eviction_is_not_repeated_after_its_time),
+        TEST(C06_an_eviction_that_waits_too_long_in_its_lane_is_not_sent),
         TEST(a_condition_is_written_to_the_version_of_the_pod_that_was_read),
         TEST(a_condition_is_not_written_if_it_is_there_or_no_longer_true),
         TEST(a_condition_never_replaces_a_newer_one_of_kube_scheduler),
@@ -733,6 +806,9 @@ int main(void)
         TEST(no_condition_is_written_to_a_pod_that_is_ungated_or_bound),
         TEST(a_condition_is_retried_and_after_a_conflict_read_once_more),
         TEST(a_replaced_message_is_not_retried),
+        TEST(a_pod_that_is_too_large_is_read_once),
+        TEST(a_retried_message_does_not_replace_a_newer_one),
+        TEST(C06_a_binding_with_a_large_error_is_unclear),
         TEST(no_event_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_repetitions),
         TEST(few_messages_are_written_while_bindings_are_under_way),

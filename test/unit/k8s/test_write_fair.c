@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "k8s/client/background_calls.h"
+#include "k8s/dialect/dialect.h"
 
 #define EVENTS_OF(ns)    "POST /api/v1/namespaces/" ns "/events"
 #define BINDING_OF(ns)   "POST /api/v1/namespaces/" ns "/pods/p/binding"
@@ -140,6 +141,78 @@ static void T16_forbidden_evictions_do_not_delay_others(void **state)
     assert_in_range(fake_peak(x->api, EVICTION_OF("noisy")), 1, 16);
 }
 
+#define VOLCANO "scheduling.volcano.sh"
+
+static void status_of(struct fixture *x, const char *ns, const char *name)
+{
+    struct gang_ref ref = {letters(VOLCANO), letters(ns), letters(name)};
+    cleanup_json json_t *json = json_pack("{s:{s:s, s:s, s:s, s:s}}", "metadata", "namespace", ns,
+                                          "name", name, "uid", "gu", "resourceVersion", "5");
+    podgroups_set(x->groups, &ref, json);
+    struct gang_effect e = {.kind = GANG_STATUS};
+    e.status = (struct gang_status){
+        .ref = &ref, .uid = "gu", .state = GANG_PLANNED, .text = "why", .help = ""};
+    apply(x, &e);
+}
+
+/* Frees the route. */
+static size_t count_of(struct fixture *x, char *route)
+{
+    size_t n = fake_count(x->api, route);
+    free(route);
+    return n;
+}
+
+/* For example, each patch of a PodGroup of the namespace makes it too large for etcd. */
+static void T16_statuses_that_keep_failing_do_not_stop_those_of_others(void **state)
+{
+    struct fixture *x = *state;
+    enum { EACH = 8, CROWD = 20 }; /* EACH: under way or waiting for a retry, in a namespace */
+    static const char noisy[] = "PATCH /apis/" VOLCANO "/v1beta1/namespaces/noisy/podgroups/g%d";
+    static const char quiet[] = "PATCH /apis/" VOLCANO "/v1beta1/namespaces/quiet/podgroups/g";
+    podgroups_serve(x->groups, dialect_by_group(VOLCANO), "v1beta1", /* subresource= */ false);
+    for (int i = 0; i < CROWD; i++) {
+        cleanup_free char *name = xasprintf("g%d", i), *route = xasprintf(noisy, i);
+        fake_answer(x->api, route, 500, "{\"message\":\"etcdserver: request is too large\"}");
+        status_of(x, "noisy", name);
+    }
+    for (int i = 0; i < EACH; i++)
+        run_until(x, count_of(x, xasprintf(noisy, i)) > 1);
+    fake_answer(x->api, quiet, 200, "{}");
+    status_of(x, "quiet", "g");
+    run_until(x, fake_count(x->api, quiet) == 1);
+    for (int i = EACH; i < CROWD; i++)
+        assert_int_equal(count_of(x, xasprintf(noisy, i)), 0);
+}
+
+static void condition_of(struct fixture *x, const char *ns, const char *name)
+{
+    struct gang_effect e = {.kind = GANG_PATCH_CONDITION};
+    e.pod.ns = ns;
+    e.pod.name = e.pod.uid = name;
+    e.pod.text = "why";
+    apply(x, &e);
+}
+
+static void T16_pod_conditions_that_fail_do_not_delay_those_of_others(void **state)
+{
+    struct fixture *x = *state;
+    enum { EACH = 4, TRIES = 4, CROWD = 20 };
+    static const char noisy[] = STATUS_OF("noisy", "p%d");
+    for (int i = 0; i < CROWD; i++) {
+        cleanup_free char *name = xasprintf("p%d", i), *route = xasprintf(noisy, i);
+        fake_answer(x->api, route, 500, "{}");
+        condition_of(x, "noisy", name);
+    }
+    for (int i = 0; i < EACH; i++)
+        run_until(x, count_of(x, xasprintf(noisy, i)) > 0);
+    fake_answer(x->api, STATUS_OF("quiet", "q"), 404, "{}");
+    condition_of(x, "quiet", "q");
+    run_until(x, fake_count(x->api, STATUS_OF("quiet", "q")) == 1);
+    assert_in_range(count_of(x, xasprintf(noisy, 0)), 1, TRIES - 1); /* it still waits */
+    assert_int_equal(count_of(x, xasprintf(noisy, EACH)), 0);
+}
+
 /* ---- background calls ---- */
 
 struct call {
@@ -196,6 +269,8 @@ int main(void)
         TEST(T16_a_full_queue_drops_messages_of_the_namespace_with_the_most),
         TEST(T16_a_full_queue_of_bindings_refuses_the_newest_of_the_namespace_with_the_most),
         TEST(T16_forbidden_evictions_do_not_delay_others),
+        TEST(T16_statuses_that_keep_failing_do_not_stop_those_of_others),
+        TEST(T16_pod_conditions_that_fail_do_not_delay_those_of_others),
         TEST(T16_calls_for_owners_take_turns_by_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void show(struct fixture *x, const char *api_group, const char *text)
     assert_non_null(json);
     struct gang_queue_facts *f = decode_queue(queue_dialect_by_group(api_group), json, &err);
     assert_non_null(f);
-    assert_true(queue_cache_set(x->queues, f, json, &other));
+    assert_true(queue_cache_set(x->queues, f, json, NULL, &other));
     gang_queue_facts_free(f);
 }
 

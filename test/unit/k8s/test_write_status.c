@@ -362,6 +362,25 @@ static void a_replaced_status_keeps_its_place_in_the_queue(void **state)
     run_until(x, !writer_busy(x->writer));
 }
 
+/* The write has succeeded, although its reply cannot be read. */
+static void a_status_is_not_written_again_after_a_reply_that_is_too_large(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *large = xasprintf("{\"spec\":\"%*s\"}", 4 << 20, "");
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, large);
+    fake_answer(x->api, "PATCH " GROUP, 409, "{\"message\":\"the object has been modified\"}");
+    fake_answer(x->api, "GET " GROUP, 200, large);
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+    status_effect(x, GANG_WAITING, 0); /* a conflict, and then an object that cannot be read */
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 2);
+    assert_int_equal(fake_count(x->api, "GET " GROUP), 1);
+}
+
 /* If many wait, one status is written at a time. A write that keeps failing does not count as that
  * one. */
 static void a_status_that_keeps_failing_does_not_delay_others(void **state)
@@ -406,6 +425,7 @@ int main(void)
         TEST(a_status_waits_for_bindings_for_at_most_a_second),
         TEST(a_replaced_status_keeps_its_place_in_the_queue),
         TEST(a_status_that_keeps_failing_does_not_delay_others),
+        TEST(a_status_is_not_written_again_after_a_reply_that_is_too_large),
         TEST(muster_remembers_its_write_until_the_watch_shows_it),
         TEST(T01_a_reply_with_an_odd_number_is_read),
         TEST(after_a_conflict_the_status_is_read_and_written_again),

@@ -37,7 +37,8 @@ void make_writer(struct fixture *x, int bindings, double rate, double burst)
                                                     .sink = &x->sink,
                                                     .bindings = bindings,
                                                     .events_per_second = rate,
-                                                    .events_burst = burst});
+                                                    .events_burst = burst,
+                                                    .eviction_time = x->eviction_time});
 }
 
 int set_up(void **state)

@@ -28,7 +28,8 @@ struct fixture {
     struct priority_classes *classes;
     struct writer *writer;
     struct cluster_sink sink;
-    struct buf heard; /* "bind:uid:node:outcome ", "read:…" and "refused:ns/podgroup " */
+    struct buf heard;     /* "bind:uid:node:outcome ", "read:…" and "refused:ns/podgroup " */
+    usec_t eviction_time; /* for the next make_writer() */
     int fd;
 };
 
