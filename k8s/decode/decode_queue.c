@@ -60,6 +60,8 @@ struct gang_queue_facts *decode_queue_part(const struct queue_dialect *dialect,
     if (decode_metadata(object, dialect->kind, &meta, err) < 0)
         return NULL;
     struct gang_queue_facts *f = new_queue(dialect, &meta);
+    if (dialect->unique_names && !str_eq(f->of_namespace, f->ref.name))
+        free(STEAL(f->of_namespace)); /* as for an object that can be read */
     f->invalid = xasprintf("it cannot be read: %s", why->text);
     return f;
 }

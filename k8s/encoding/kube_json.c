@@ -10,7 +10,8 @@ static int not_json(const struct json_scan *s, const char *what, struct err *err
 
 static bool is_identity(const char *key)
 {
-    static const char *const keys[] = {"namespace", "name", "uid", "resourceVersion"};
+    static const char *const keys[] = {"namespace", "name", "uid", "resourceVersion",
+                                       "creationTimestamp"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;

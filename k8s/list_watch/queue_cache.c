@@ -12,6 +12,7 @@ struct cached_queue {
     char *home;   /* the object's namespace; "" if it has none */
     char *parent; /* NULL: none */
     char *told;   /* see queue_cache_is_news() */
+    char *unread; /* why the object cannot be read; NULL: it can */
     usec_t created;
 };
 
@@ -19,6 +20,7 @@ struct cached_queue {
 struct heir {
     struct seen_object seen;
     char *ns, *name;
+    char *unread; /* as in struct cached_queue */
     usec_t created;
 };
 
@@ -46,6 +48,7 @@ static void queue_free(struct cached_queue *q)
     free(q->home);
     free(q->parent);
     free(q->told);
+    free(q->unread);
     free(q);
 }
 
@@ -54,6 +57,7 @@ static void heir_free(struct heir *h)
     seen_object_done(&h->seen);
     free(h->ns);
     free(h->name);
+    free(h->unread);
     free(h);
 }
 
@@ -132,6 +136,8 @@ static void step_back(struct queue_cache *c, const struct gang_ref *ref, struct 
 {
     struct heir *h = heir_of(c, ref->api_group, q->home, ref->name);
     h->created = q->created;
+    free(h->unread);
+    h->unread = STEAL(q->unread);
     seen_object_done(&h->seen);
     h->seen = q->seen;
     q->seen = (struct seen_object){.written_at = 0};
@@ -139,7 +145,7 @@ static void step_back(struct queue_cache *c, const struct gang_ref *ref, struct 
 }
 
 bool queue_cache_set(struct queue_cache *c, const struct gang_queue_facts *facts, json_t *object,
-                     const char **ret_other)
+                     const char *unread, const char **ret_other)
 {
     const struct gang_ref *ref = &facts->ref;
     const char *ns = field_peek(object, "metadata", "namespace", NULL);
@@ -148,6 +154,8 @@ bool queue_cache_set(struct queue_cache *c, const struct gang_queue_facts *facts
     if (q && strcmp(q->home, home) != 0 && !is_older(facts->created, home, q)) {
         struct heir *h = heir_of(c, ref->api_group, home, ref->name);
         h->created = facts->created;
+        free(h->unread);
+        h->unread = xstrdup_null(unread);
         seen_object_set(&h->seen, object);
         *ret_other = q->home;
         return false;
@@ -163,6 +171,8 @@ bool queue_cache_set(struct queue_cache *c, const struct gang_queue_facts *facts
     }
     free(q->home);
     free(q->parent);
+    free(q->unread);
+    q->unread = xstrdup_null(unread);
     q->home = xstrdup(home);
     q->parent = xstrdup_null(facts->parent);
     q->created = facts->created;
@@ -171,7 +181,7 @@ bool queue_cache_set(struct queue_cache *c, const struct gang_queue_facts *facts
 }
 
 /* The object that becomes the queue with that name, taken from the heirs: the oldest one. */
-static json_t *next_heir(struct queue_cache *c, const char *name)
+static json_t *next_heir(struct queue_cache *c, const char *name, char **ret_unread)
 {
     const char *key = NULL;
     struct heir *first = NULL;
@@ -186,6 +196,7 @@ static json_t *next_heir(struct queue_cache *c, const char *name)
     }
     json_t *object = first ? seen_object_load(&first->seen, 0) : NULL;
     if (first) {
+        *ret_unread = STEAL(first->unread);
         cleanup_free char *copy = xstrdup(key);
         heir_drop(c, copy);
     }
@@ -193,19 +204,20 @@ static json_t *next_heir(struct queue_cache *c, const char *name)
 }
 
 bool queue_cache_gone(struct queue_cache *c, const struct queue_dialect *dialect, const char *ns,
-                      const char *name, json_t **ret_heir)
+                      const char *name, json_t **ret_heir, char **ret_unread)
 {
     cleanup_free char *key = gang_key(dialect->api_group, queue_dialect_ref_ns(dialect, ns), name);
     cleanup_free char *own = gang_key(dialect->api_group, ns, name);
     struct cached_queue *q = map_get(&c->queues, key);
     *ret_heir = NULL;
+    *ret_unread = NULL;
     heir_drop(c, own);
     if (!q || strcmp(q->home, ns) != 0)
         return false;
     map_remove(&c->queues, key);
     queue_free(q);
     if (dialect->unique_names)
-        *ret_heir = next_heir(c, name);
+        *ret_heir = next_heir(c, name, ret_unread);
     return true;
 }
 

@@ -31,18 +31,19 @@ void queue_cache_serve(struct queue_cache *c, const struct queue_dialect *dialec
 const struct queue_api *queue_cache_api(const struct queue_cache *c, const char *api_group);
 
 /*
- * From the watch: the object of these facts. False: another object is the queue with this name, and
- * *ret_other is its namespace, borrowed until the next call. Removes managedFields from the object,
- * which stays the caller's.
+ * From the watch: the object of these facts. unread: why it cannot be read; NULL: it can. False:
+ * another object is the queue with this name, and *ret_other is its namespace, borrowed until the
+ * next call. Removes managedFields from the object, which stays the caller's.
  */
 bool queue_cache_set(struct queue_cache *c, const struct gang_queue_facts *facts, json_t *object,
-                     const char **ret_other);
+                     const char *unread, const char **ret_other);
 /*
  * From the watch: the object is gone. False: it was not the queue with this name. *ret_heir is the
- * object that becomes the queue; NULL: none, so the queue is gone. The caller owns it.
+ * object that becomes the queue; NULL: none, so the queue is gone. *ret_unread is `unread` of its
+ * queue_cache_set(). The caller owns both.
  */
 bool queue_cache_gone(struct queue_cache *c, const struct queue_dialect *dialect, const char *ns,
-                      const char *name, json_t **ret_heir);
+                      const char *name, json_t **ret_heir, char **ret_unread);
 /* From the reply to a write or a read. Removes managedFields too. */
 void queue_cache_written(struct queue_cache *c, const struct gang_ref *ref, json_t *object,
                          usec_t now);

@@ -35,9 +35,10 @@ static void post(struct queue_feed *f, struct gang_event *ev)
 
 /* ---- queues ---- */
 
-/* Takes the facts (NULL: they cannot be read). */
+/* Takes the facts; NULL: err says why there are none. unread: see queue_cache_set(). */
 static int take_queue(struct queue_feed *f, const struct queue_dialect *d,
-                      struct gang_queue_facts *facts, json_t *object, struct err *err)
+                      struct gang_queue_facts *facts, json_t *object, const char *unread,
+                      struct err *err)
 {
     const char *other;
     struct gang_event ev = {.kind = GANG_EV_QUEUE_SET, .queue = facts};
@@ -47,7 +48,7 @@ static int take_queue(struct queue_feed *f, const struct queue_dialect *d,
         gang_queue_facts_free(facts);
         return 0;
     }
-    if (!queue_cache_set(f->cache, facts, object, &other)) {
+    if (!queue_cache_set(f->cache, facts, object, unread, &other)) {
         gang_queue_facts_free(facts);
         err_set(err, ERR_INVALID,
                 "namespace %s has an older %s with this name; names must be unique in the cluster, "
@@ -62,7 +63,7 @@ static int take_queue(struct queue_feed *f, const struct queue_dialect *d,
 int queue_feed_set(struct queue_feed *f, const struct queue_dialect *dialect, json_t *object,
                    struct err *err)
 {
-    return take_queue(f, dialect, decode_queue(dialect, object, err), object, err);
+    return take_queue(f, dialect, decode_queue(dialect, object, err), object, NULL, err);
 }
 
 /* The queue stays known, so its gangs wait and say why. */
@@ -70,7 +71,8 @@ int queue_feed_unread(struct queue_feed *f, const struct queue_dialect *dialect,
                       const struct err *why)
 {
     struct err err;
-    int r = take_queue(f, dialect, decode_queue_part(dialect, object, why, &err), object, &err);
+    int r = take_queue(f, dialect, decode_queue_part(dialect, object, why, &err), object, why->text,
+                       &err);
     return r == 0 ? 1 : r;
 }
 
@@ -80,10 +82,16 @@ void queue_feed_gone(struct queue_feed *f, const struct queue_dialect *dialect, 
     const struct queue_dialect *d = dialect;
     struct err err;
     json_t *heir;
-    if (!queue_cache_gone(f->cache, d, ns, name, &heir))
+    cleanup_free char *unread = NULL;
+    if (!queue_cache_gone(f->cache, d, ns, name, &heir, &unread))
         return;
-    if (heir) {
+    if (heir && unread) {
+        err_set(&err, ERR_INVALID, "%s", unread);
+        queue_feed_unread(f, d, heir, &err);
+    } else if (heir) {
         queue_feed_set(f, d, heir, &err);
+    }
+    if (heir) {
         json_decref(heir);
         return;
     }

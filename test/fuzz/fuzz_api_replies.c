@@ -127,7 +127,7 @@ static void show_queue(struct world *w)
     cleanup_tree json_t *tree = fuzz_json("a queue", object, strlen(object));
     struct gang_queue_facts *f = decode_queue(dialect, tree, &err);
     queue_cache_serve(w->queues, dialect, "v2", /* status_subresource= */ true);
-    HOLDS(f && queue_cache_set(w->queues, f, tree, &other), "the queue is not taken");
+    HOLDS(f && queue_cache_set(w->queues, f, tree, NULL, &other), "the queue is not taken");
     gang_queue_facts_free(f);
 }
 

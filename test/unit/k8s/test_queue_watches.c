@@ -245,17 +245,25 @@ static void without_the_right_to_read_namespaces_it_is_synced(void **state)
     run_until(x, heard(x, "synced "));
 }
 
+/* The text of more values than muster reads of an object, for an array. */
+static char *too_many_values(void)
+{
+    struct buf values = BUF_INIT;
+    for (int i = 0; i < KUBE_JSON_VALUES; i++)
+        buf_puts(&values, "0,");
+    buf_puts(&values, "0");
+    return buf_steal(&values);
+}
+
 static void Q05_a_queue_that_cannot_be_read_is_invalid(void **state)
 {
     struct fixture *x = *state;
-    cleanup_buf struct buf values = BUF_INIT;
-    for (int i = 0; i < KUBE_JSON_VALUES; i++)
-        buf_puts(&values, "0,");
+    cleanup_free char *values = too_many_values();
     cleanup_free char *list =
         xasprintf("{\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[{\"metadata\":{\"name\":"
-                  "\"rich\",\"uid\":\"u\",\"resourceVersion\":\"2\"},\"x\":[%s0]},"
+                  "\"rich\",\"uid\":\"u\",\"resourceVersion\":\"2\"},\"x\":[%s]},"
                   "{\"metadata\":7},7," QUEUE("fine", "3", "") "]}",
-                  buf_str(&values));
+                  values);
     fake_answer(x->api, KAI, 200, SERVED("queues"));
     fake_answer(x->api, KAI_LIST, 200, list);
     start(x);
@@ -307,6 +315,79 @@ static void Q05_of_two_quotas_with_a_name_the_older_one_counts(void **state)
                                             "-scheduling.sigs.k8s.io//q ");
 }
 
+#define OLDER   "2024-02-01T00:00:00Z"
+#define YOUNGER "2024-02-02T00:00:00Z"
+
+/* A younger quota q in namespace b that cannot be read. */
+static char *unread_quota(void)
+{
+    cleanup_free char *values = too_many_values();
+    return xasprintf("{" META("q", "2",
+                              ",\"namespace\":\"b\",\"creationTimestamp\":\"" YOUNGER
+                              "\"") ",\"x\":[%s]}",
+                     values);
+}
+
+static void list_quotas(struct fixture *x, const char *one, const char *other)
+{
+    cleanup_free char *list = xasprintf(LIST("%s,%s"), one, other);
+    fake_answer(x->api, SIGS, 200, SERVED("elasticquotas"));
+    fake_answer(x->api, SIGS_LIST, 200, list);
+    start(x);
+    run_until(x, heard(x, "synced "));
+    run_until_watched(x, SIGS_WATCH);
+}
+
+static const char unread_q[] = ": it cannot be read: it has 20009 values, must be at most 20000";
+
+static void Q05_a_younger_quota_that_cannot_be_read_waits_for_the_older_one(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *unread = unread_quota();
+    list_quotas(x, QUOTA("a", "q", "1", OLDER), unread);
+    assert_string_equal(buf_str(&x->heard), "+scheduling.sigs.k8s.io//q synced ");
+    buf_clear(&x->heard);
+    fake_push(x->api, SIGS_WATCH, EVENT("DELETED", QUOTA("a", "q", "10", OLDER)), FAKE_OPEN);
+    run_until(x, heard(x, "+"));
+    assert_true(heard(x, unread_q));
+    assert_false(heard(x, "-"));
+    /* It can be read now. */
+    buf_clear(&x->heard);
+    fake_push(x->api, SIGS_WATCH, EVENT("MODIFIED", QUOTA("b", "q", "11", YOUNGER)), FAKE_OPEN);
+    run_until(x, heard(x, "+"));
+    assert_string_equal(buf_str(&x->heard), "+scheduling.sigs.k8s.io//q ");
+}
+
+/* The API server may list them in any order. */
+static void Q05_a_quota_that_cannot_be_read_steps_back_for_an_older_one(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *unread = unread_quota();
+    list_quotas(x, unread, QUOTA("a", "q", "1", OLDER));
+    assert_true(heard(x, unread_q));
+    assert_true(heard(x, " +scheduling.sigs.k8s.io//q synced "));
+    buf_clear(&x->heard);
+    fake_push(x->api, SIGS_WATCH, EVENT("DELETED", QUOTA("a", "q", "10", OLDER)), FAKE_OPEN);
+    run_until(x, heard(x, "+"));
+    assert_true(heard(x, unread_q));
+    assert_false(heard(x, "-"));
+}
+
+static void Q05_a_waiting_quota_that_becomes_readable_is_valid_when_its_turn_comes(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_free char *unread = unread_quota();
+    list_quotas(x, QUOTA("a", "q", "1", OLDER), unread);
+    assert_string_equal(buf_str(&x->heard), "+scheduling.sigs.k8s.io//q synced ");
+    buf_clear(&x->heard);
+    fake_push(x->api, SIGS_WATCH,
+              EVENT("MODIFIED", QUOTA("b", "q", "10", YOUNGER))
+                  EVENT("DELETED", QUOTA("a", "q", "11", OLDER)),
+              FAKE_OPEN);
+    run_until(x, heard(x, "+"));
+    assert_string_equal(buf_str(&x->heard), "+scheduling.sigs.k8s.io//q ");
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -318,6 +399,9 @@ int main(void)
         TEST(without_the_right_to_read_namespaces_it_is_synced),
         TEST(Q05_a_queue_that_cannot_be_read_is_invalid),
         TEST(Q05_of_two_quotas_with_a_name_the_older_one_counts),
+        TEST(Q05_a_younger_quota_that_cannot_be_read_waits_for_the_older_one),
+        TEST(Q05_a_quota_that_cannot_be_read_steps_back_for_an_older_one),
+        TEST(Q05_a_waiting_quota_that_becomes_readable_is_valid_when_its_turn_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
