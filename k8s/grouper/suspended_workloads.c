@@ -21,8 +21,9 @@ struct kind {
     struct suspended_workloads *all;
     struct workload_suspendable of;
     const char *version; /* as it is served */
-    bool wanted, settled;
-    struct custom_watch *watch; /* NULL: not wanted so far */
+    bool wanted;         /* a PodGroup of this kind of workload asks muster to suspend it */
+    bool settled;
+    struct custom_watch *watch; /* NULL: not started so far */
 };
 
 struct workload {
@@ -136,7 +137,8 @@ static void hide(struct workload *w)
     take_from_share(w);
     free(STEAL(w->pods));
     w->n_pods = w->bytes = 0;
-    map_remove(&s->shown, w->group);
+    if (map_get(&s->shown, w->group) == w)
+        map_remove(&s->shown, w->group);
     free(STEAL(w->group));
 }
 
@@ -243,7 +245,7 @@ static void start_watch(struct kind *k);
 static void start_watches(struct suspended_workloads *s)
 {
     for (size_t i = 0; i < s->n_kinds; i++)
-        if (s->kinds[i].wanted && !s->kinds[i].watch)
+        if (!s->kinds[i].watch && (s->kinds[i].wanted || s->begun))
             start_watch(&s->kinds[i]);
 }
 
@@ -413,6 +415,7 @@ static void start_watch(struct kind *k)
         o->client, o->metrics,
         &(struct custom_watch_options){.resource = {k->of.api_group, k->of.versions, k->of.plural},
                                        .selector = SUSPENDED_SELECTOR,
+                                       .may_be_forbidden = !k->wanted,
                                        .set = on_set,
                                        .unread = on_unread,
                                        .gone = on_gone,
@@ -423,6 +426,14 @@ static void start_watch(struct kind *k)
 
 /* ---- PodGroups ---- */
 
+static bool has_workloads(const struct kind *k)
+{
+    map_for_each (e, &k->all->workloads)
+        if (((const struct workload *)e->value)->kind == k)
+            return true;
+    return false;
+}
+
 static void want_kind(struct suspended_workloads *s, const char *kind)
 {
     for (size_t i = 0; i < s->n_kinds; i++) {
@@ -430,6 +441,8 @@ static void want_kind(struct suspended_workloads *s, const char *kind)
         if (k->wanted || !str_eq(k->of.kind, kind))
             continue;
         k->wanted = true;
+        if (!has_workloads(k)) /* restart the watch, so that a missing right is logged */
+            k->watch = custom_watch_stop(k->watch);
         pump_soon(s);
     }
 }
@@ -443,17 +456,27 @@ static void want_owner(struct suspended_workloads *s, const json_t *group)
     workload_ref_done(&owner);
 }
 
+/* The PodGroup is gone, or belongs to another workload now. */
+static void lost_group(struct workload *w)
+{
+    if (w->text)
+        set_due(w);
+    else
+        forget(w);
+}
+
 void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts,
                                const json_t *object)
 {
     const char *uid = podgroups_workload(s->o.groups, &facts->ref);
+    cleanup_free char *key = gang_ref_key(&facts->ref);
     if (facts->suspends)
         want_owner(s, object);
+    struct workload *before = map_get(&s->shown, key);
+    if (before && !str_eq(before->uid, uid))
+        lost_group(before);
     struct workload *w = uid ? map_get(&s->uids, uid) : NULL;
-    if (!w || !w->text)
-        return;
-    cleanup_free char *key = gang_ref_key(&facts->ref);
-    if (!str_eq(w->group, key))
+    if (w && w->text && !str_eq(w->group, key))
         set_due(w);
 }
 
@@ -461,10 +484,8 @@ void suspended_workloads_group_gone(struct suspended_workloads *s, const struct 
 {
     cleanup_free char *key = gang_ref_key(ref);
     struct workload *w = map_get(&s->shown, key);
-    if (w && w->text)
-        set_due(w);
-    else if (w)
-        forget(w);
+    if (w)
+        lost_group(w);
 }
 
 /* ---- life ---- */

@@ -2,10 +2,11 @@
 /*
  * suspended_workloads.h - shows the core the pods of workloads that muster has suspended.
  *
- * If a PodGroup asks to be suspended, it watches the workloads of its owner's kind that have the
- * label WORKLOAD_SUSPENDED. For each of them it posts pods that stand for those that the workload
- * will create (suspended_pods.h). When the workload is resumed, these pods stay for a minute,
- * because the new pods replace them one by one. They go at once with the PodGroup.
+ * It watches the workloads that have the label WORKLOAD_SUSPENDED, of all kinds: an earlier run of
+ * muster may have suspended one whose PodGroup is gone now. A missing right is logged only for the
+ * kinds of workloads that ask to be suspended. For each workload it posts pods that stand for those
+ * that the workload will create (suspended_pods.h). When the workload is resumed, these pods stay
+ * for a minute, because the new pods replace them one by one. They go at once with the PodGroup.
  *
  * A suspended workload that the core cannot plan is resumed at once: it has no PodGroup or several,
  * is invalid, or creates too many pods. So none is forgotten. All state comes from the API server.
@@ -50,7 +51,8 @@ void suspended_workloads_group(struct suspended_workloads *s, const struct gang_
 void suspended_workloads_group_gone(struct suspended_workloads *s, const struct gang_ref *ref);
 /* All PodGroups and PriorityClasses are listed. Before, the module posts nothing. */
 void suspended_workloads_begin(struct suspended_workloads *s);
-/* Whether it has begun, and has shown all suspended workloads of the PodGroups seen so far. */
+/* Whether it has begun, and has shown all suspended workloads of the PodGroups seen so far. Does
+ * not wait for other kinds: an error of an API that nobody uses would stop muster. */
 bool suspended_workloads_settled(const struct suspended_workloads *s);
 
 #endif

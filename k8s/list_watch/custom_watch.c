@@ -72,7 +72,7 @@ static void on_found(void *arg, const char *version, bool status_subresource)
                            &(struct watch_options){.path = path,
                                                    .selector = w->o.selector,
                                                    .resource = w->resource,
-                                                   .rule = rule,
+                                                   .rule = w->o.may_be_forbidden ? NULL : rule,
                                                    .set = on_set,
                                                    .unread = on_unread,
                                                    .gone = on_gone,

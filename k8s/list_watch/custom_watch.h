@@ -23,6 +23,7 @@ struct custom_watch;
 struct custom_watch_options {
     struct api_resource resource; /* its strings are constant */
     const char *selector;         /* as in struct watch_options */
+    bool may_be_forbidden;        /* the right to read it may be missing, so this is not logged */
     /* As in struct watch_options. */
     int (*set)(void *arg, json_t *object, struct err *err);
     int (*unread)(void *arg, json_t *object, const struct err *why);

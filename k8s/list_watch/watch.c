@@ -288,10 +288,10 @@ static void list_failed(struct watch *w, const struct client_reply *reply)
     } else if (!reply->error && reply->status == 404 && w->o.missing) {
         w->o.missing(w->o.arg);
     } else if (!reply->error && reply->status == 403) {
-        if (!w->warned)
+        if (w->rule && !w->warned)
             log_error("The API server does not let muster read objects; grant the missing rule",
                       "rule", w->rule, "error", err.text, NULL);
-        w->warned = true;
+        w->warned = w->rule != NULL;
         if (w->o.forbidden)
             w->o.forbidden(w->o.arg);
         pause_then(w, /* relist= */ true);
@@ -642,7 +642,7 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
     w->metrics = metrics;
     w->o = *options;
     w->path = xstrdup(options->path);
-    w->rule = xstrdup(options->rule);
+    w->rule = xstrdup_null(options->rule);
     w->page = options->page ? options->page : PAGE_JSON;
     if (!w->o.max_line)
         w->o.max_line = (size_t)16 << 20;

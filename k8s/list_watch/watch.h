@@ -33,7 +33,8 @@ struct watch_options {
     const char *path;     /* "/api/v1/pods"; copied */
     const char *selector; /* "labelSelector=a%3Db", escaped; NULL: all objects; constant */
     const char *resource; /* "pods": for metrics and log lines; constant */
-    const char *rule;     /* RBAC rule that it needs, for the log: "list and watch pods"; copied */
+    const char *rule;     /* RBAC rule that it needs, for the log: "list and watch pods"; copied.
+                             NULL: the rule may be missing, so this is not logged */
     /* Requests the objects in protobuf. NULL: in JSON, the only format of custom resources. */
     const struct kube_protobuf_message *proto;
     /*

@@ -13,12 +13,14 @@
 #include "log_capture.h"
 #include "test/lib/yaml_object.h"
 
-#define GROUP  "scheduling.volcano.sh"
-#define SERVED "GET /apis/batch/v1"
-#define LIST   "GET /apis/batch/v1/jobs"
-#define WATCH  "WATCH /apis/batch/v1/jobs"
-#define JOB(j) "/apis/batch/v1/namespaces/ml/jobs/" j
-#define KEEP   (200 * USEC_PER_MSEC)
+#define GROUP          "scheduling.volcano.sh"
+#define SERVED         "GET /apis/batch/v1"
+#define LIST           "GET /apis/batch/v1/jobs"
+#define WATCH          "WATCH /apis/batch/v1/jobs"
+#define JOB(j)         "/apis/batch/v1/namespaces/ml/jobs/" j
+#define JOBSETS_SERVED "GET /apis/jobset.x-k8s.io/v1alpha2"
+#define JOBSETS_LIST   "GET /apis/jobset.x-k8s.io/v1alpha2/jobsets"
+#define KEEP           (200 * USEC_PER_MSEC)
 
 struct fixture {
     struct fake_api *api;
@@ -94,15 +96,18 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The watch shows the PodGroup `name` of the Job `job`. */
+/* The watch shows the PodGroup `name` of the Job `job`; NULL: it has no owner. */
 static void show_group(struct fixture *x, const char *name, const char *job)
 {
     struct err err;
+    cleanup_free char *owner =
+        job ? xasprintf("{apiVersion: batch/v1, kind: Job, name: %s, uid: u-%s}", job, job)
+            : xstrdup("");
     cleanup_free char *yaml =
         xasprintf("{metadata: {namespace: ml, name: %s, uid: g-%s, resourceVersion: '1', "
-                  "annotations: {muster.dev/preemption: suspend}, ownerReferences: [{apiVersion: "
-                  "batch/v1, kind: Job, name: %s, uid: u-%s}]}, spec: {minMember: 2}}",
-                  name, name, job, job);
+                  "annotations: {muster.dev/preemption: suspend}, ownerReferences: [%s]}, "
+                  "spec: {minMember: 2}}",
+                  name, name, owner);
     cleanup_json json_t *object = yaml_object(yaml);
     struct gang_group_facts *facts = decode_group(dialect_by_group(GROUP), object, &err);
     assert_non_null(facts);
@@ -179,14 +184,35 @@ static void a_suspended_job_has_pods(void **state)
     assert_string_equal(buf_str(&x->heard), "+ml/job.train:0 +ml/job.train:1 ");
 }
 
-static void no_kind_is_watched_before_a_podgroup_asks(void **state)
+static void no_kind_is_watched_before_the_start_or_a_podgroup_that_asks(void **state)
 {
     struct fixture *x = *state;
-    suspended_workloads_begin(x->suspended);
+    list_job(x, NULL);
     for (int i = 0; i < 10; i++)
         client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
-    assert_true(suspended_workloads_settled(x->suspended));
+    assert_false(suspended_workloads_settled(x->suspended));
     assert_int_equal(fake_count(x->api, SERVED), 0);
+    show_group(x, "g", "train");
+    run_until(x, fake_count(x->api, WATCH) > 0);
+    assert_int_equal(fake_count(x->api, JOBSETS_SERVED), 0);
+    suspended_workloads_begin(x->suspended);
+    run_until(x, suspended_workloads_settled(x->suspended));
+    run_until(x, fake_count(x->api, JOBSETS_SERVED) > 0);
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+/* For example, because the conversion webhook of the CRD is broken. */
+static void a_kind_that_cannot_be_listed_does_not_block_the_start_of_others(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, JOBSETS_SERVED, 200, "{\"resources\":[{\"name\":\"jobsets\"}]}");
+    fake_answer(x->api, JOBSETS_LIST, 500, "{\"message\":\"webhook\"}");
+    list_job(x, job("train", "1", TWO));
+    show_group(x, "g", "train");
+    suspended_workloads_begin(x->suspended);
+    run_until(x, suspended_workloads_settled(x->suspended));
+    assert_string_equal(buf_str(&x->heard), "+ml/job.train:0 +ml/job.train:1 ");
+    run_until(x, fake_count(x->api, JOBSETS_LIST) > 1);
 }
 
 static void a_missing_right_does_not_block_the_start(void **state)
@@ -200,6 +226,32 @@ static void a_missing_right_does_not_block_the_start(void **state)
     run_until(x, suspended_workloads_settled(x->suspended));
     cleanup_free char *log = end_capture(file, saved);
     assert_non_null(strstr(log, "list and watch jobs in API group batch"));
+}
+
+static bool logged(FILE *file, const char *text)
+{
+    char all[8192];
+    ssize_t n = pread(fileno(file), all, sizeof all - 1, 0);
+    all[n > 0 ? n : 0] = '\0';
+    return strstr(all, text) != NULL;
+}
+
+static void a_missing_right_is_logged_only_for_a_kind_that_a_podgroup_asks_about(void **state)
+{
+    struct fixture *x = *state;
+    FILE *file;
+    fake_answer(x->api, LIST, 403, "{\"message\":\"no\"}");
+    fake_answer(x->api, JOBSETS_SERVED, 200, "{\"resources\":[{\"name\":\"jobsets\"}]}");
+    fake_answer(x->api, JOBSETS_LIST, 403, "{\"message\":\"no\"}");
+    suspended_workloads_begin(x->suspended);
+    int saved = capture_log(&file);
+    run_until(x, fake_count(x->api, LIST) > 0 && fake_count(x->api, JOBSETS_LIST) > 0);
+    run_until(x, suspended_workloads_settled(x->suspended));
+    assert_false(logged(file, "jobs"));
+    show_group(x, "g", "train");
+    run_until(x, logged(file, "list and watch jobs in API group batch"));
+    cleanup_free char *log = end_capture(file, saved);
+    assert_null(strstr(log, "jobsets"));
 }
 
 /* The new pods replace them one by one. */
@@ -278,6 +330,72 @@ static void a_job_that_loses_its_podgroup_is_resumed(void **state)
     group_gone(x, "g");
     resumes(x);
     assert_string_equal(buf_str(&x->heard), "-ml/job.train:0 -ml/job.train:1 ");
+}
+
+/* An earlier run of muster has suspended it, and its PodGroup was deleted between the runs. */
+static void a_job_without_a_podgroup_is_resumed_after_a_start(void **state)
+{
+    struct fixture *x = *state;
+    list_job(x, job("train", "1", TWO));
+    suspended_workloads_begin(x->suspended);
+    resumes(x);
+    assert_non_null(strstr(fake_query(x->api, LIST, 0), "muster.dev"));
+    assert_string_equal(buf_str(&x->heard), "");
+}
+
+/* A new list would not tell that a Job was deleted in the meantime. */
+static void the_watch_of_a_job_goes_on_when_a_podgroup_asks(void **state)
+{
+    struct fixture *x = *state;
+    FILE *file;
+    list_job(x, job("train", "1", TWO));
+    suspended_workloads_begin(x->suspended);
+    int saved = capture_log(&file);
+    run_until(x, fake_count(x->api, "GET " JOB("train")) > 0);
+    free(end_capture(file, saved));
+    show_group(x, "g", "train");
+    run_until(x, heard(x, "+ml/job.train:0 +ml/job.train:1 "));
+    buf_clear(&x->heard);
+    push(x, "DELETED", job("train", "2", TWO));
+    run_until(x, heard(x, "-ml/job.train:0 -ml/job.train:1 "));
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+static void a_job_whose_podgroup_gets_another_owner_is_resumed(void **state)
+{
+    struct fixture *x = *state;
+    show_train(x);
+    show_group(x, "g", "other");
+    resumes(x);
+    assert_string_equal(buf_str(&x->heard), "-ml/job.train:0 -ml/job.train:1 ");
+}
+
+static void a_job_whose_podgroup_loses_its_owner_is_resumed(void **state)
+{
+    struct fixture *x = *state;
+    show_train(x);
+    show_group(x, "g", NULL);
+    resumes(x);
+    assert_string_equal(buf_str(&x->heard), "-ml/job.train:0 -ml/job.train:1 ");
+}
+
+/* The core sees the pods of the new owner, also if muster reads the new owner first. */
+static void a_podgroup_may_move_to_another_suspended_job(void **state)
+{
+    struct fixture *x = *state;
+    FILE *file;
+    show_train(x);
+    push(x, "ADDED", job("other", "3", ""));
+    int saved = capture_log(&file);
+    run_until(x, fake_count(x->api, "GET " JOB("other")) > 0); /* it has no PodGroup */
+    free(end_capture(file, saved));
+    show_group(x, "h", "other"); /* so muster will read `other` before `train` */
+    show_group(x, "g", "other");
+    group_gone(x, "h");
+    resumes(x);
+    assert_string_equal(buf_str(&x->heard), "+ml/job.other:0 -ml/job.train:0 -ml/job.train:1 ");
+    group_gone(x, "g");
+    run_until(x, heard(x, "+ml/job.other:0 -ml/job.train:0 -ml/job.train:1 -ml/job.other:0 "));
 }
 
 static void a_job_with_a_second_podgroup_is_resumed(void **state)
@@ -375,14 +493,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_suspended_job_has_pods),
-        TEST(no_kind_is_watched_before_a_podgroup_asks),
+        TEST(no_kind_is_watched_before_the_start_or_a_podgroup_that_asks),
+        TEST(a_kind_that_cannot_be_listed_does_not_block_the_start_of_others),
         TEST(a_missing_right_does_not_block_the_start),
+        TEST(a_missing_right_is_logged_only_for_a_kind_that_a_podgroup_asks_about),
         TEST(pods_stay_for_a_while_after_a_resume),
         TEST(a_user_may_resume_and_leave_the_label),
         TEST(a_job_that_is_suspended_again_gets_new_pods),
         TEST(pods_follow_the_spec),
         TEST(the_pods_go_with_the_podgroup),
         TEST(a_job_that_loses_its_podgroup_is_resumed),
+        TEST(a_job_without_a_podgroup_is_resumed_after_a_start),
+        TEST(the_watch_of_a_job_goes_on_when_a_podgroup_asks),
+        TEST(a_job_whose_podgroup_gets_another_owner_is_resumed),
+        TEST(a_job_whose_podgroup_loses_its_owner_is_resumed),
+        TEST(a_podgroup_may_move_to_another_suspended_job),
         TEST(a_job_with_a_second_podgroup_is_resumed),
         TEST(a_job_with_too_many_pods_is_resumed),
         TEST(the_pods_of_a_namespace_are_bounded),
