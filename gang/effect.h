@@ -60,9 +60,9 @@ const char *gang_state_name(enum gang_state state);
       "with `strictOrder`, the gang waits for a gang ahead of it")                                 \
     X(EARMARKED, "RoomEarmarked", GANG, "muster keeps the room for another gang")                  \
     X(PREEMPTED_ROOM, "RoomPreempted", GANG,                                                       \
-      "muster keeps the room for another gang, for which it has evicted pods")                     \
+      "muster keeps the room for another gang until the pods that use it now have ended")          \
     X(EVICTING, "WaitsForEvictedPods", GANG,                                                       \
-      "muster has evicted pods to make room for the gang, and they have not ended yet")            \
+      "muster keeps room for the gang, and the pods that use it have not ended yet")               \
     X(VOLUME_NODE, "VolumeOnAnotherNode", GANG,                                                    \
       "volumes or claims tie a member to nodes that cannot take it")                               \
     X(KEPT_APART, "PodAntiAffinity", GANG,                                                         \
@@ -147,8 +147,9 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(PREEMPTS, "Preempting", false, "PodGroup",                                                   \
       "muster evicts gangs or pods to make room for the gang")                                     \
     X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
-      "muster evicts the gang to make room for another gang")                                      \
-    X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod to make room for a gang")    \
+      "muster evicts the gang, to make room for another gang or because kube-scheduler has "       \
+      "preempted some of its members")                                                             \
+    X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod; the message is the reason") \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
       "the member since that change, so the message on the member is outdated")                    \
@@ -271,7 +272,8 @@ struct gang_effect {
             const char *ns, *name, *uid;
             const char *node; /* BIND: the target; NOMINATE: the target, NULL clears the nomination;
                                  UNGATE: the target, NULL keeps the nomination; others: NULL */
-            const char *text; /* PATCH_CONDITION: the new message; others: NULL */
+            const char *text; /* PATCH_CONDITION: the new message; EVICT: why, for users, such as
+                                 "to make room for gang ml/b"; others: NULL */
             int64_t version;  /* PATCH_CONDITION: the pod's version that muster knows; others: 0 */
             bool of_commit; /* BIND: the Binding is part of a commit and carries GANG_COMMIT_MARK */
         } pod;              /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, PATCH_CONDITION */

@@ -144,6 +144,7 @@ struct gang_pod_facts {
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     usec_t bound_at; /* when the pod was bound, according to its status; 0: unknown */
+    bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
     usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
     uint64_t said;   /* digest of the condition's message; 0: no message */
     bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */

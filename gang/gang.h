@@ -138,7 +138,7 @@ struct gang_view {
     struct gang_status status;
     usec_t since;                /* when the state was entered */
     usec_t created;              /* of the PodGroup; 0: unknown */
-    bool known;                  /* the PodGroup has facts: an object, or declared by its pods */
+    bool known;                  /* the PodGroup object exists */
     int32_t priority;            /* compared between namespaces */
     int32_t own_priority;        /* compared inside the namespace */
     const struct gang_ref *root; /* the head of the gang: itself, a parent or another of a bundle */
@@ -462,10 +462,11 @@ int gang_core_dry_run(struct gang_core *core, struct gang_event *events, size_t 
 /* The priority that a PriorityClass gives to pods. False: it is unknown. */
 bool gang_core_priority_class(const struct gang_core *core, const char *name, int32_t *ret);
 
-/* Why muster evicts a gang or pod for another gang, with its metric label. */
+/* Why muster evicts a gang or pod, with its metric label. */
 #define GANG_PREEMPTION_REASONS(X)                                                                 \
     X(PRIORITY, "priority") /* it has a lower priority */                                          \
-    X(RECLAIM, "reclaim")   /* its queue uses more than it deserves */
+    X(RECLAIM, "reclaim")   /* its queue uses more than it deserves */                             \
+    X(BROKEN, "broken")     /* kube-scheduler has preempted some of its members */
 
 enum gang_preemption_reason {
 #define X(id, name) GANG_PREEMPTION_##id,
@@ -485,10 +486,10 @@ struct gang_stats {
     uint64_t searches;            /* for victims of a preemption */
     uint64_t preemptions;         /* of them, searches after which pods were evicted */
     uint64_t preemptions_spoiled; /* the room that they made was not enough any more */
-    /* evicted for other gangs, by reason */
+    /* evicted, by reason */
     uint64_t preempted_gangs[GANG_PREEMPTION_REASON_MAX];
     uint64_t preempted_pods[GANG_PREEMPTION_REASON_MAX];
-    uint64_t preempted_lost;   /* device-seconds that these had run */
+    uint64_t preempted_lost;   /* device-seconds that those evicted for other gangs had run */
     uint64_t preemptions_done; /* gangs for which pods were evicted, and which are Scheduled now */
     usec_t preemption_waits;   /* sum of the times that these waited since the evictions began */
     uint64_t binds_unfit;      /* bind calls for nodes that the pod's own rules exclude */

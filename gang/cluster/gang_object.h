@@ -165,6 +165,10 @@ struct gang {
     usec_t short_since; /* since when only room is missing; 0: room is not missing */
     bool shown;         /* its gates are removed so that an autoscaler sees its members */
 
+    /* lifecycle/eviction.c */
+    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
+                        been checked since; owned; NULL: none */
+
     /* lifecycle/gang_preemption.c */
     struct gang_preempting {
         usec_t next;    /* no search for victims begins before */

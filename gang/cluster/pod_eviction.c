@@ -32,16 +32,21 @@ static void begin(struct gang_core *core, struct pod *pod, bool for_room, usec_t
     pod_timer_set(core, pod, TIMER_RETRY, core->now + limit);
 }
 
-void eviction_request(struct gang_core *core, struct pod *pod, bool for_room)
+static void evict(struct gang_core *core, const struct pod *pod, const char *why)
 {
-    fx_pod(core, GANG_EVICT, pod, NULL);
+    fx_pod(core, GANG_EVICT, pod, NULL)->pod.text = fx_str(core, why);
+}
+
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why)
+{
+    evict(core, pod, why);
     begin(core, pod, for_room, EVICT_LIMIT);
 }
 
-void eviction_by_suspension(struct gang_core *core, struct pod *pod)
+void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_room)
 {
     pod->eviction.suspends = true;
-    begin(core, pod, /* for_room= */ true, SUSPEND_LIMIT);
+    begin(core, pod, for_room, SUSPEND_LIMIT);
 }
 
 void eviction_not_suspended(struct gang_core *core, struct pod *pod)
@@ -50,7 +55,7 @@ void eviction_not_suspended(struct gang_core *core, struct pod *pod)
         return;
     pod->eviction.suspends = false;
     if (pod->node && !pod->facts->deleting)
-        fx_pod(core, GANG_EVICT, pod, NULL);
+        evict(core, pod, "because its workload was not suspended");
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
 }
 

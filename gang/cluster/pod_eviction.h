@@ -17,11 +17,12 @@
 
 /* Updates core->ending. Call it when the pod's facts or its eviction change. */
 void ending_update(struct gang_core *core, struct pod *pod);
-/* Requests the eviction. for_room: to make room for another gang. */
-void eviction_request(struct gang_core *core, struct pod *pod, bool for_room);
-/* Its workload is being suspended to make room for another gang, so the pod counts as evicted. If
- * it is not Terminating in time, it is evicted. */
-void eviction_by_suspension(struct gang_core *core, struct pod *pod);
+/* Requests the eviction. for_room: to make room for another gang. why: for users, such as "to make
+ * room for gang ml/b". */
+void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why);
+/* Its workload is being suspended, so the pod counts as evicted. If it is not Terminating in time,
+ * it is evicted. */
+void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_room);
 /* The workload runs on, so the pod is evicted now. */
 void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */

@@ -2,9 +2,15 @@
 #include "gang/lifecycle/eviction.h"
 
 #include "base/must.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
+#include "gang/lifecycle/suspension.h"
+#include "gang/messages/preemption_text.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/victims.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/quorum.h"
 
 void evict_failed_commit(struct gang_core *core, struct gang *gang)
 {
@@ -16,8 +22,66 @@ void evict_failed_commit(struct gang_core *core, struct gang *gang)
             continue;
         n++;
         MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster has bound it */
-        eviction_request(core, pod, /* for_room= */ false);
+        eviction_request(core, pod, /* for_room= */ false, "because the commit of its gang failed");
     }
     if (n)
         emit_evicted(core, gang, n);
+}
+
+size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, const char *why)
+{
+    size_t n = 0;
+    bool suspends = gang_suspends(gang);
+    triggered(core, gang, TRIGGER_MEMBER_LOST);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod_runs(pod)) {
+            if (suspends)
+                eviction_by_suspension(core, pod, for_room);
+            else
+                eviction_request(core, pod, for_room, why);
+            n++;
+        }
+    if (suspends)
+        suspend_request(core, gang, why);
+    plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
+    gang_scheduled_once(gang, false);
+    gang_touch(core, gang);
+    return n;
+}
+
+/* ---- gangs that kube-scheduler's preemption has broken ---- */
+
+void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod)
+{
+    if (!core->config.preemption || !pod->node)
+        return;
+    free(gang->broken_by);
+    gang->broken_by = xstrdup(pod->facts->name);
+}
+
+static bool may_be_evicted_whole(const struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod_runs(pod) && !pod_may_be_evicted(core, pod))
+            return false;
+    return true;
+}
+
+bool evict_broken(struct gang_core *core, struct gang *gang)
+{
+    const struct tally *t = &gang->root->t;
+    if (!gang->broken_by || !core->synced || t->binding)
+        return false; /* muster has not seen all members, or a commit is not over: decide later */
+    cleanup_free char *member = STEAL(gang->broken_by);
+    if (t->bound == 0 || t->succeeded > 0 || unit_lacks(gang->root, STAGE_BOUND) <= 0 ||
+        !may_be_evicted_whole(core, gang))
+        return false;
+    cleanup_free char *why = xasprintf("because kube-scheduler has preempted member %s and its "
+                                       "gang needs more members than are left",
+                                       member);
+    emit_broken(core, gang, why);
+    core->stats.preempted_gangs[GANG_PREEMPTION_BROKEN]++;
+    core->stats.preempted_pods[GANG_PREEMPTION_BROKEN] +=
+        evict_gang(core, gang, /* for_room= */ false, why);
+    return true;
 }

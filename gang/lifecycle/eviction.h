@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eviction.h - undoes a failed commit (onFailedCommit: evict), through the Eviction API.
+ * eviction.h - evicts members of gangs through the Eviction API, or has their workload suspended.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_EVICTION_H
 #define MUSTER_GANG_LIFECYCLE_EVICTION_H
 
 #include "gang/cluster/core.h"
 
-/* Evicts the members that the gang's last commit has bound, if they have a controller, which
- * creates them again. */
+/* Undoes a failed commit (onFailedCommit: evict). Evicts the members that the gang's last commit
+ * has bound, if they have a controller, which creates them again. */
 void evict_failed_commit(struct gang_core *core, struct gang *gang);
+/* Evicts all members that run, or has the gang's workload suspended if it asks for this. New
+ * members wait until they can be placed together. Arguments: see eviction_request(). Returns the
+ * number of these members. */
+size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, const char *why);
+
+/*
+ * kube-scheduler's own preemption breaks a gang if it takes members below the gang's minimum. The
+ * verb preempt allows this only for a pod that is critical for the system, but kube-scheduler may
+ * also preempt while muster is down. The other members could not work, so muster evicts them.
+ */
+/* A member that kube-scheduler has preempted is Terminating or gone. */
+void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod);
+/* Evicts the other members if the gang is below its minimum. Does not if one of them may not be
+ * evicted, or if members have succeeded, which do not run again. Uses the last gang_count(). True:
+ * it has evicted some. */
+bool evict_broken(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -8,7 +8,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/timers.h"
-#include "gang/lifecycle/suspension.h"
+#include "gang/lifecycle/eviction.h"
 #include "gang/messages/preemption_text.h"
 #include "gang/plan/preemption.h"
 #include "gang/plan/queue_check.h"
@@ -121,36 +121,22 @@ void preemption_unused(struct gang_core *core, struct gang *gang)
 
 /* ---- eviction ---- */
 
-static int64_t evict_gang(struct gang_core *core, struct gang *gang, const struct gang *by)
-{
-    int64_t n = 0;
-    bool suspends = gang_suspends(gang);
-    triggered(core, gang, TRIGGER_MEMBER_LOST);
-    list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod)) {
-            if (suspends)
-                eviction_by_suspension(core, pod);
-            else
-                eviction_request(core, pod, /* for_room= */ true);
-            n++;
-        }
-    if (suspends)
-        suspend_request(core, gang, by);
-    plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */
-    gang_scheduled_once(gang, false);
-    gang->preempting.evicted = core->now;
-    gang_touch(core, gang);
-    return n;
-}
-
-static int64_t evict_one(struct gang_core *core, struct pod *pod)
+static size_t evict_one(struct gang_core *core, struct pod *pod, const char *why)
 {
     if (pod->gang) {
         triggered(core, pod->gang, TRIGGER_MEMBER_LOST);
         gang_touch(core, pod->gang);
     }
-    eviction_request(core, pod, /* for_room= */ true);
+    eviction_request(core, pod, /* for_room= */ true, why);
     return 1;
+}
+
+static size_t evict_victim(struct gang_core *core, const struct victim *v, const char *why)
+{
+    if (v->pod)
+        return evict_one(core, v->pod, why);
+    v->gang->preempting.evicted = core->now;
+    return evict_gang(core, v->gang, /* for_room= */ true, why);
 }
 
 /* Notes what the queues of the victims lose, for the limit on reclaim. */
@@ -176,12 +162,13 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
     gang->preempting.takes = true;
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
+    cleanup_free char *room =
+        xasprintf("to make room for gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
         int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
         core->stats.preempted_gangs[why] += v->pod == NULL;
-        core->stats.preempted_pods[why] +=
-            (uint64_t)(v->pod ? evict_one(core, v->pod) : evict_gang(core, v->gang, gang));
+        core->stats.preempted_pods[why] += evict_victim(core, v, room);
     }
 }
 

@@ -21,6 +21,7 @@
 #include "gang/cluster/volume_claims.h"
 #include "gang/cluster/wake_writes.h"
 #include "gang/lifecycle/early_rejection.h"
+#include "gang/lifecycle/eviction.h"
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/lifecycle/steering.h"
 #include "gang/lifecycle/suspension.h"
@@ -126,6 +127,8 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
 {
     if (pod->gang)
         triggered(core, pod->gang, trigger_of(pod->facts, facts));
+    if (pod->gang && facts->preempted && facts->deleting && !pod->facts->deleting)
+        member_preempted(core, pod->gang, pod);
     struct gang_pod_facts *old = pod_set_facts(core, pod, facts);
     if (!gang_ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);
@@ -179,6 +182,8 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
 void on_pod_gone(struct gang_core *core, struct pod *pod)
 {
     remember_gone(core, pod->facts->uid);
+    if (pod->gang && pod->facts->preempted && !pod->facts->deleting)
+        member_preempted(core, pod->gang, pod);
     pod_remove(core, pod);
 }
 
@@ -203,6 +208,8 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
         /* before muster started, an earlier run may have refused it */
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
+        if (pod->gang && facts->preempted && facts->deleting)
+            member_preempted(core, pod->gang, pod); /* before muster started */
         if (!core->synced && !pod->node)
             filter_result_inherited(core, pod);
         if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)

@@ -479,6 +479,8 @@ static void reconcile(struct gang_core *core, struct gang *gang)
     }
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
+    if (evict_broken(core, gang))
+        gang_count(core, gang); /* without the evicted members */
     gang->halted = false;
     update_priority(core, gang);
     update_queue(core, gang, t);

@@ -19,11 +19,9 @@ static void ask(struct gang_core *core, const struct gang *gang, enum gang_effec
     e->workload.text = text ? fx_str(core, text) : NULL;
 }
 
-void suspend_request(struct gang_core *core, const struct gang *gang, const struct gang *other)
+void suspend_request(struct gang_core *core, const struct gang *gang, const char *why)
 {
-    cleanup_free char *text =
-        xasprintf("to make room for gang %s/%s", other->head->ref.ns, other->head->ref.name);
-    ask(core, gang, GANG_SUSPEND, text);
+    ask(core, gang, GANG_SUSPEND, why);
 }
 
 void suspend_refused(struct gang_core *core, const struct gang_ref *ref)

@@ -16,8 +16,8 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Requests the suspension, to make room for the other gang. */
-void suspend_request(struct gang_core *core, const struct gang *gang, const struct gang *other);
+/* Requests the suspension. why: for users, such as "to make room for gang ml/b". */
+void suspend_request(struct gang_core *core, const struct gang *gang, const char *why);
 /* The workload of the PodGroup runs on, so its pods are evicted after all. */
 void suspend_refused(struct gang_core *core, const struct gang_ref *ref);
 /* Requests that the workload is resumed, once for all its pods in a step. */

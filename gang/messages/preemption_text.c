@@ -5,6 +5,7 @@
 
 #include "gang/cluster/lookup.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/victims.h"
 
 /* How many victims a message names at most. */
 #define VICTIMS_SHOWN 5
@@ -35,23 +36,33 @@ static void put_victims(struct buf *b, const struct preemption *p)
         buf_printf(b, " and %zu more", p->n - VICTIMS_SHOWN);
 }
 
+static void emit_gang(struct gang_core *core, const struct gang *gang, const char *why)
+{
+    emit_event(core, gang, KUBE_EVENT_PREEMPTED, why);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod_runs(pod))
+            warn_pod(core, pod, KUBE_EVENT_POD_PREEMPTED, why);
+}
+
 static void emit_victim(struct gang_core *core, const struct victim *v, const char *why)
 {
-    if (!v->pod) {
-        emit_event(core, v->gang, KUBE_EVENT_PREEMPTED, why);
-        list_for_each (pod, &v->gang->members, struct pod, in_gang)
-            if (pod->node && pod_counts(pod) && !pod_is_finished(pod))
-                warn_pod(core, pod, KUBE_EVENT_POD_PREEMPTED, why);
-        return;
-    }
-    warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
+    if (v->pod)
+        warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
+    else
+        emit_gang(core, v->gang, why);
 }
 
 #define ENDS_JOB " fails, because it loses more pods than its backoffLimit allows"
 
-static const char *what_happens(const struct victim *v)
+static const char *what_happens(const struct gang *gang)
 {
-    return !v->pod && gang_suspends(v->gang) ? "suspended" : "evicted";
+    return gang && gang_suspends(gang) ? "suspended" : "evicted";
+}
+
+/* The gang that is evicted as a whole; NULL: only the pod is. */
+static const struct gang *whole_gang(const struct victim *v)
+{
+    return v->pod ? NULL : v->gang;
 }
 
 static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
@@ -59,7 +70,7 @@ static char *preempted_for_gang(const struct gang *gang, const struct victim *v)
     bool inside = v->gang && strcmp(v->gang->head->ref.ns, gang->head->ref.ns) == 0;
     return xasprintf("%s to make room for gang %s/%s, which has a higher priority (%" PRId32
                      ", this one has %" PRId32 ")",
-                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
+                     what_happens(whole_gang(v)), gang->head->ref.ns, gang->head->ref.name,
                      inside ? gang->own_priority : gang->priority, v->priority);
 }
 
@@ -67,7 +78,7 @@ static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
 {
     return xasprintf("%s to make room for gang %s/%s: queue %s deserves the room, and queue %s "
                      "uses more than it deserves",
-                     what_happens(v), gang->head->ref.ns, gang->head->ref.name,
+                     what_happens(whole_gang(v)), gang->head->ref.ns, gang->head->ref.name,
                      gang->queue->ref.name, v->take.branch->ref.name);
 }
 
@@ -89,4 +100,10 @@ void emit_preemption(struct gang_core *core, const struct gang *gang,
                preemption->cost.ends_job ? "; a Job" ENDS_JOB : "");
     emit_event(core, gang, KUBE_EVENT_PREEMPTS, buf_str(&b));
     buf_done(&b);
+}
+
+void emit_broken(struct gang_core *core, const struct gang *gang, const char *why)
+{
+    cleanup_free char *text = xasprintf("%s %s", what_happens(gang), why);
+    emit_gang(core, gang, text);
 }

@@ -12,5 +12,8 @@ char *reason_evicting(const struct gang *gang);
 /* Sends events for the victims, and one for the gang. Call it before the pods are evicted. */
 void emit_preemption(struct gang_core *core, const struct gang *gang,
                      const struct preemption *preemption);
+/* Sends events for a gang and its members that are evicted, or whose workload is suspended. why: as
+ * for eviction_request(). */
+void emit_broken(struct gang_core *core, const struct gang *gang, const char *why);
 
 #endif

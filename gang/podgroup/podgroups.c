@@ -78,6 +78,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     core->n_gangs--;
     bundle_free(gang->bundle);
     free(gang->invalid);
+    free(gang->broken_by);
     free(gang->reason.text);
     free(gang->reason.help);
     free(gang->pod_text.text);

@@ -124,6 +124,9 @@ static char *text_of(const struct gang_status *s)
         return xstrndup(s->text, TEXT_MAX);
     if (s->state == GANG_PLANNED)
         return xasprintf("%d members needed, %d exist: slots are reserved", s->needed, s->members);
+    if (s->state == GANG_COMMITTING && s->bound)
+        return xasprintf("%d of %d members are bound, %d needed: muster sends the other Bindings",
+                         s->bound, s->members, s->needed);
     if (s->state == GANG_COMMITTING)
         return xasprintf("muster sends the Bindings of all %d needed members", s->needed);
     if (s->state == GANG_DONE)
@@ -168,7 +171,7 @@ static void take_eviction(struct history *h, usec_t wall, const struct gang_core
     struct entry *e = add(h, IS_EVICTED, wall, gang ? gang->api_group : NULL,
                           gang ? gang->ns : NULL, gang ? gang->name : NULL);
     e->pod = xasprintf("%s/%s", effect->pod.ns, effect->pod.name);
-    e->text = xasprintf("pod %s is evicted because the commit of its gang failed", e->pod);
+    e->text = xasprintf("pod %s is evicted %s", e->pod, effect->pod.text);
 }
 
 void history_events(struct history *h, usec_t wall, const struct gang_event *events, size_t n)

@@ -72,11 +72,11 @@
     X(PREEMPTIONS, GANGS, "muster_preemptions_total", "counter", "",                               \
       "Gangs for which muster has evicted pods, each time.", "")                                   \
     X(PREEMPTED_GANGS, GANGS, "muster_preempted_gangs_total", "counter", "reason",                 \
-      "Gangs that muster has evicted as a whole to make room.",                                    \
+      "Gangs that muster has evicted as a whole.",                                                 \
       "`priority`: for a gang of a higher priority. `reclaim`: for a queue that deserves the "     \
-      "room.")                                                                                     \
+      "room. `broken`: because kube-scheduler has preempted some of their members.")               \
     X(PREEMPTED_PODS, GANGS, "muster_preempted_pods_total", "counter", "reason",                   \
-      "Pods that muster has evicted to make room.", "")                                            \
+      "Pods that muster has evicted, for the same reasons.", "")                                   \
     X(PREEMPTION_WAIT, GANGS, "muster_preemption_wait_seconds", "summary", "",                     \
       "Time from the first eviction for a gang until the gang is Scheduled.",                      \
       "Only the sum and the count.")                                                               \
@@ -87,7 +87,7 @@
       "Preemptions after which the gang did not fit, because the cluster had changed meanwhile.",  \
       "")                                                                                          \
     X(PREEMPTED_ROOM, GANGS, "muster_preempted_room_slots", "gauge", "",                           \
-      "Members for which muster keeps room while evicted pods leave it.", "")                      \
+      "Members for which muster keeps room until the pods that use it have ended.", "")            \
     X(VICTIM_SEARCHES, GANGS, "muster_victim_searches_total", "counter", "",                       \
       "Searches for gangs and pods to evict.", "")                                                 \
     X(WAKES, GANGS, "muster_wakes_total", "counter", "",                                           \

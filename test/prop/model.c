@@ -550,7 +550,7 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
     if (!op_has(&m->config, A_EVICT))
         oracle_preempted(m, p);
     eviction_asked(m, p);
-    if (pod_group(t) >= 0 && op_has(&m->config, A_EVICT))
+    if (pod_group(t) >= 0 && (op_has(&m->config, A_EVICT) || oracle_broken(m, p)))
         group_excuse(m, pod_group(t));
 }
 

@@ -54,6 +54,7 @@ struct pod_truth {
     bool deleting;
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */
+    int disrupted;  /* the serial of the pod that kube-scheduler preempted last */
     int refused;    /* the serial of the pod whose eviction was refused last */
     usec_t refused_at;
     enum dirty dirty;

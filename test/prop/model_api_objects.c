@@ -532,6 +532,8 @@ static void do_nopod(struct model *m, const struct op *op)
 static void do_terminate(struct model *m, const struct op *op)
 {
     member_lost(m, op);
+    if (op_has(op, A_DISRUPTED))
+        m->pods[op->subject].disrupted = m->pods[op->subject].serial;
     m->pods[op->subject].deleting = true;
     m->pods[op->subject].gone_by = m->now + POD_GRACE;
     changed(m, 'p', op->subject, op);

@@ -67,7 +67,7 @@ static void carry_out(struct model *m, struct pod_truth *t)
 void eviction_asked(struct model *m, int p)
 {
     struct pod_truth *t = &m->pods[p];
-    bool for_room = !op_has(&m->config, A_EVICT);
+    bool for_room = !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
     bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
     if (!forbidden && !hooked) {

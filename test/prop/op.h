@@ -140,6 +140,7 @@ enum attr_type {
     X(PICKY, "picky", T_FLAG, "pod with GPUs: its nodeSelector selects nodes with GPUs")           \
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
     X(KEPT, "kept", T_FLAG, "pod: a finalizer keeps it Terminating")                               \
+    X(DISRUPTED, "preempted", T_FLAG, "terminate: kube-scheduler preempts the pod")                \
     X(HOOKED, "hooked", T_FLAG, "pod: a webhook refuses its eviction for a while")                 \
     X(KIND, "kind", T_NUMBER, "pod: a label that must be equal for all members")                   \
     X(USES, "claim", T_CLAIM, "pod: uses this PersistentVolumeClaim")                              \

@@ -146,6 +146,20 @@ static void check_whole(struct model *m)
     }
 }
 
+bool oracle_broken(const struct model *m, int p)
+{
+    int g = pod_group(&m->pods[p]);
+    uint32_t family = g >= 0 ? family_of(m, g) : 0;
+    bool has[PODS], any = false;
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        bool its = pod_group(t) >= 0 && family >> pod_group(t) & 1;
+        has[i] = its && member_counts(t) && committed(m, i);
+        any |= its && t->disrupted && t->disrupted == t->serial;
+    }
+    return any && (!all_shown(m, family) || !family_whole(m, family, has));
+}
+
 /* A Binding must not exceed maxMember, unless the group has changed. */
 static void check_maximum(struct model *m, int p)
 {

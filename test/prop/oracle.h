@@ -113,6 +113,9 @@ char *oracle_stale_status(struct model *m);
 void oracle_preempts(struct model *m, int p);
 /* muster evicts the pod to make room for a gang. */
 void oracle_preempted(struct model *m, int p);
+/* Whether kube-scheduler has preempted a member of the pod's gang, which is below its minimum now.
+ */
+bool oracle_broken(const struct model *m, int p);
 /* Whether muster keeps room for a gang while evicted pods leave it. */
 bool oracle_room_is_kept(const struct model *m);
 /* After a restart: the order of the lists changes nothing about queues. */

@@ -436,10 +436,12 @@ void oracle_preempted(struct model *m, int p)
     for (int i = 0; i < PODS; i++)
         if (m->pods[i].dirty == CHANGED)
             return; /* the core does not know the change yet */
-    if (g >= 0 && family_firm(m, family) == true)
-        model_fail(m, "evict", "eviction of p%d, whose gang is not preemptible", p);
     if (t->node < 0)
         model_fail(m, "evict", "eviction of p%d, which is on no node", p);
+    if (oracle_broken(m, p))
+        return;
+    if (g >= 0 && family_firm(m, family) == true)
+        model_fail(m, "evict", "eviction of p%d, whose gang is not preemptible", p);
     for (int h = 0; h < GROUPS; h++) {
         int32_t priority = group_priority(m, h);
         if (family >> h & 1)

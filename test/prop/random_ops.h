@@ -61,7 +61,8 @@
     X(SLOW, 15)                                                                                    \
     X(UNREAD, 15)                                                                                  \
     X(QUEUES, 30)                                                                                  \
-    X(BUDGETS, 15)
+    X(BUDGETS, 15)                                                                                 \
+    X(DISRUPTS, 60)
 
 enum feature {
 #define X(id, percent) F_##id,

@@ -223,6 +223,40 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 	m.WaitState(t, "ml", "batch", "Scheduled")
 }
 
+// Q04: a system-critical pod may take a member of a gang, because no other node has room. The other
+// member could not work, so muster evicts it. The replacements wait until both can be placed.
+func TestQ04_ACriticalPodEndsAWholeGang(t *testing.T) {
+	beside(t)
+	c, m, gang := runningBatch(t)
+	pod := testbed.Pod("kube-system", "critical", testbed.GPUs(4))
+	pod.Spec.PriorityClassName = "system-cluster-critical"
+	c.AddPods(t, pod)
+	victims := waitTerminating(t, c, gang, 2)
+	byScheduler := map[bool]int{}
+	for _, pod := range c.Recorder.Pods(gang) {
+		for _, condition := range pod.Latest.Status.Conditions {
+			if condition.Type == corev1.DisruptionTarget {
+				byScheduler[condition.Reason == "PreemptionByScheduler"]++
+			}
+		}
+	}
+	if byScheduler[true] != 1 || byScheduler[false] != 1 {
+		t.Errorf("kube-scheduler preempted %d members, and %d were evicted, want 1 and 1", byScheduler[true], byScheduler[false])
+	}
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "evicted because kube-scheduler has preempted member batch-")
+	c.Recorder.WaitExist(t, gang, 4, 30*time.Second)
+	for _, name := range victims {
+		unfinalize(t, c, name)
+	}
+	c.Recorder.WaitBound(t, testbed.Named("kube-system", "critical"), 1, 60*time.Second)
+	m.WaitState(t, "ml", "batch", "Waiting")
+	if n := boundOf(running(c.Recorder.Pods(gang))); n != 0 {
+		t.Errorf("%d members of the broken gang run, want none", n)
+	}
+	c.DeletePods(t, "kube-system", "critical")
+	m.WaitState(t, "ml", "batch", "Scheduled")
+}
+
 // training is the PodGroup of step 8 of the recipe as printed, with 8 workers.
 const training = `
 apiVersion: scheduling.run.ai/v2

@@ -693,6 +693,29 @@ static void T03_the_condition_shows_whether_muster_or_kube_scheduler_refused(voi
     gang_pod_facts_free(f);
 }
 
+static void a_pod_that_kube_scheduler_has_preempted_is_known(void **state)
+{
+    (void)state;
+    const struct {
+        const char *type, *reason;
+        bool preempted;
+    } cases[] = {
+        {"DisruptionTarget", "PreemptionByScheduler", true},
+        {"DisruptionTarget", "EvictionByEvictionAPI", false},
+        {"Ready", "PreemptionByScheduler", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_json json_t *json = parse("{" META "}");
+        json_object_set_new(json, "status",
+                            json_pack("{s:[{s:s,s:s,s:s}]}", "conditions", "type", cases[i].type,
+                                      "status", "True", "reason", cases[i].reason));
+        struct err err;
+        struct gang_pod_facts *f = decode_pod(json, &err);
+        assert_int_equal(f->preempted, cases[i].preempted);
+        gang_pod_facts_free(f);
+    }
+}
+
 /* An annotation copied from another pod does not count. */
 static void T08_the_commit_annotation_counts_only_with_the_pods_own_uid(void **state)
 {
@@ -849,6 +872,7 @@ int main(void)
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),
         cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),
+        cmocka_unit_test(a_pod_that_kube_scheduler_has_preempted_is_known),
         cmocka_unit_test(T08_the_commit_annotation_counts_only_with_the_pods_own_uid),
         cmocka_unit_test(T06_a_pod_beyond_the_bounds_is_charged),
         cmocka_unit_test(T06_a_pod_that_is_readable_only_in_part_is_kept),

@@ -94,7 +94,8 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
         {NULL, "Assembling", "1 of 4 members exist"},
         {"Assembling", "Waiting", "room for 3"},
         {"Waiting", "Planned", "4 members needed, 5 exist: slots are reserved"},
-        {"Planned", "Committing", "muster sends the Bindings of all 4 needed members"},
+        {"Planned", "Committing",
+         "3 of 5 members are bound, 4 needed: muster sends the other Bindings"},
         {"Committing", "Scheduled", "3 of 5 members are bound, 4 needed"},
         {"Scheduled", "Done", "all members have finished, 2 of them successfully"},
     };
@@ -131,6 +132,7 @@ static void events_evictions_and_deletions_are_kept(void **state)
     e[2].pod.ns = "ml";
     e[2].pod.name = "a-0";
     e[2].pod.uid = "p";
+    e[2].pod.text = "to make room for gang ml/b";
     history_effects(h, 2, 2, core, e, ARRAY_SIZE(e));
     char ns[] = "ml", name[] = "a", group[] = "x.io", other[] = "b";
     const struct gang_event gone[] = {
@@ -146,6 +148,7 @@ static void events_evictions_and_deletions_are_kept(void **state)
     assert_true(json_is_true(json_object_get(json_array_get(j, 1), "warning")));
     assert_string_equal(text_at(j, 2, "kind"), "evicted");
     assert_string_equal(text_at(j, 2, "pod"), "ml/a-0");
+    assert_string_equal(text_at(j, 2, "text"), "pod ml/a-0 is evicted to make room for gang ml/b");
     assert_string_equal(text_at(j, 3, "kind"), "deleted");
     json_decref(j);
     /* A recreated PodGroup has a new history. */
