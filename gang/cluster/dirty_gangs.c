@@ -3,6 +3,7 @@
 
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/cluster/signatures.h"
 
 void gang_plan_again(struct gang *gang)
 {
@@ -60,8 +61,10 @@ void gang_recount(struct gang *gang)
     gang->marks.members++;
 }
 
-void pod_recount(const struct pod *pod)
+void pod_recount(struct pod *pod)
 {
+    if (pod->signature)
+        signature_sort(pod);
     if (pod->gang)
         gang_recount(pod->gang);
 }

@@ -37,7 +37,7 @@ void touched_return(struct gang_core *core);
  * Call it after the change. */
 void gang_recount(struct gang *gang);
 /* The same for the gang of the pod, if it has one. */
-void pod_recount(const struct pod *pod);
+void pod_recount(struct pod *pod);
 
 /* The gang's position in the order may have changed. */
 void mark_order_changed(struct gang_core *core, struct gang *gang);

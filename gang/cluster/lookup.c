@@ -73,9 +73,6 @@ bool gang_suspends(const struct gang *gang)
 
 const struct gang_pod_facts *signature_sample(const struct signature *signature)
 {
-    list_for_each (pod, &signature->pods, struct pod, in_signature)
-        if (pod_counts(pod)) /* topology spread does not count Terminating pods */
-            return pod->facts;
     return list_empty(&signature->pods)
                ? NULL
                : CONTAINER_OF(signature->pods.next, struct pod, in_signature)->facts;

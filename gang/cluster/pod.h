@@ -122,7 +122,7 @@ struct pod {
         uint64_t version;
     } budget;
 
-    /* cluster/pods.c */
+    /* cluster/signatures.c */
     struct list in_signature;
 
     /* cluster/volume_claims.c */

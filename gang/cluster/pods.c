@@ -56,14 +56,13 @@ void gone_done(struct gang_core *core)
 static void join_signature(struct gang_core *core, struct pod *pod)
 {
     pod->signature = signature_of(core, pod->facts);
-    list_push(&pod->signature->pods, &pod->in_signature);
     pod_recount(pod);
     class_labels_pod_added(core, pod->signature, pod);
 }
 
 static void leave_signature(struct gang_core *core, struct pod *pod)
 {
-    list_remove(&pod->in_signature);
+    signature_unlist(pod);
     signature_unref(core, pod->signature);
     pod->signature = NULL;
 }

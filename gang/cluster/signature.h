@@ -103,8 +103,8 @@ struct signature {
     size_t users; /* number of pods, slots and lists that refer to it */
     struct rule_results *rule_results; /* shared with other signatures */
 
-    /* cluster/pods.c */
-    struct list pods; /* all pods of this signature */
+    /* cluster/signatures.c */
+    struct list pods; /* all pods of this signature, first those that count */
 
     /* cluster/class_labels.c */
     struct signature_labels {

@@ -317,6 +317,18 @@ static struct rule_result *rule_result_at(struct rule_results *v, const struct n
     return &v->by_id[node->id];
 }
 
+void signature_sort(struct pod *pod)
+{
+    struct list *pods = &pod->signature->pods;
+    list_remove(&pod->in_signature);
+    list_push(pod_counts(pod) ? pods->next : pods, &pod->in_signature);
+}
+
+void signature_unlist(struct pod *pod)
+{
+    list_remove(&pod->in_signature);
+}
+
 const char *signature_refusal(struct signature *signature, const struct node *node)
 {
     if (!node->facts)

@@ -401,6 +401,55 @@ static void T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod(void *
     end(&s);
 }
 
+/* ---- pods that are ending ---- */
+
+static struct gang_pod_facts *with_port(struct gang_pod_facts *f)
+{
+    f->host_ports = xcalloc(1, sizeof *f->host_ports);
+    f->host_ports[0] = (struct gang_port){.port = 8080, .protocol = xstrdup("TCP")};
+    f->n_host_ports = 1;
+    return f;
+}
+
+/* Plans a gang of one pod with a host port beside so many Terminating pods of its signature, on a
+ * thousand nodes. */
+static double plan_cost(int ending)
+{
+    double best = 1e9;
+    struct story s = begin();
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    for (int i = 0; i < 1000; i++) {
+        cleanup_free char *name = xasprintf("n-%d", i);
+        step_one(&s,
+                 (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 1)});
+    }
+    set_gang(&s, "default", "g", 1);
+    for (int i = 0; i < ending; i++) {
+        cleanup_free char *name = xasprintf("old-%d", i);
+        struct gang_pod_facts *f = with_port(pod_in("default", name, "g"));
+        f->deleting = true;
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+    }
+    for (int i = 0; i < 5; i++) {
+        cleanup_free char *name = xasprintf("new-%d", i);
+        struct gang_pod_facts *f = with_port(pod_in("default", name, "g"));
+        best = least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f}));
+        assert_int_equal(gang_find(s.core, &f->group)->n_slots, 1);
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_GONE,
+                                         .gone = {NULL, xstrdup("default"), xstrdup(name)}});
+    }
+    end(&s);
+    return best;
+}
+
+static void T16_terminating_pods_do_not_make_node_checks_slower(void **state)
+{
+    (void)state;
+    double few = plan_cost(100), many = plan_cost(1000);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
 /* ---- queues ---- */
 
 enum { QUEUES = 10000 };
@@ -457,6 +506,7 @@ int main(void)
         cmocka_unit_test(T16_the_express_lane_checks_few_pods_with_wide_anti_affinity_at_once),
         cmocka_unit_test(T16_one_step_checks_few_nodes_for_sleeping_pods),
         cmocka_unit_test(T16_sleeping_members_are_checked_once),
+        cmocka_unit_test(T16_terminating_pods_do_not_make_node_checks_slower),
         cmocka_unit_test(T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod),
         cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
