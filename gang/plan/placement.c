@@ -18,6 +18,8 @@
 
 /* How many choices of units are tried for one plan at most. */
 #define CHOICES_MAX 256
+/* After so many members were tried, no further choice of units is: about 30 ms. */
+#define MEMBERS_TRIED_MAX 60000
 /* To place a member takes as long as this many scanned nodes. With topology spread, its pods are
  * counted on all nodes again, and this many nodes take as long as one scanned node. */
 #define WORK_PER_MEMBER  8
@@ -154,6 +156,7 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (wants)
             spend_on(core, p, pod->signature);
+        p->tried += wants != NULL;
         if (node) {
             give(p, pod->unit, pod->signature, node, pod);
             unit_got_one(wants);
@@ -269,7 +272,7 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
             return true;
         take_back(p, p->begin);
         shortage_cache_put(core, p, ret, want);
-        if (is_over(core, p) || !exclude_unit(p->culprit))
+        if (is_over(core, p) || p->tried > MEMBERS_TRIED_MAX || !exclude_unit(p->culprit))
             break;
     }
     if (want > 0)
@@ -363,12 +366,14 @@ bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(s
                      void (*take)(struct gang_core *, struct node *, struct signature *))
 {
     const struct pod *culprit;
+    size_t tried = 0;
     forget_excluded(gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
         forget(core);
         if (try_in_future(core, gang, take, &culprit))
             return true;
-        if (!exclude_unit(culprit))
+        tried += (size_t)gang->root->t.members;
+        if (tried > MEMBERS_TRIED_MAX || !exclude_unit(culprit))
             break;
     }
     return false;

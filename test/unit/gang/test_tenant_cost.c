@@ -450,6 +450,52 @@ static void T16_terminating_pods_do_not_make_node_checks_slower(void **state)
     assert_true(many < few * FACTOR);
 }
 
+/* ---- choices of subgroups ---- */
+
+/* A gang that needs 614 of its 1,024 subgroups, with 19 pods each. Returns the cost of the step
+ * that plans it. If it does not fit, a pod of each subgroup has no node, and muster tries one
+ * choice of subgroups after the other. */
+static double choices_cost(bool fits)
+{
+    enum { SUBGROUPS = 1024, PODS = 19 };
+    struct story s = begin();
+    struct gang_event *events = xcalloc(SUBGROUPS * PODS + 2, sizeof *events);
+    size_t n = 0;
+    struct gang_group_facts *g = world_group_facts("g", 0);
+    for (int i = 0; i < SUBGROUPS; i++) {
+        cleanup_free char *name = xasprintf("s%d", i);
+        world_subgroup(g, name, NULL, PODS);
+    }
+    g->min_children = SUBGROUPS * 3 / 5;
+    events[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g};
+    for (int i = 0; i < SUBGROUPS * PODS; i++) {
+        cleanup_free char *name = xasprintf("p%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", fits || i % PODS ? 0 : 1);
+        f->role = xasprintf("s%d", i / PODS);
+        events[n++] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+    }
+    struct gang_node_facts *node = world_gpu_node("n", 0);
+    for (size_t i = 0; i < node->allocatable.n; i++)
+        node->allocatable.items[i].amount = INT64_C(1) << 50; /* no GPUs */
+    events[n++] = (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node};
+    step(&s, events, n);
+    free(events);
+    double cost = step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    char ns[] = "default", name[] = "g", api_group[] = "test";
+    const struct gang *gang = gang_find(s.core, &(struct gang_ref){api_group, ns, name});
+    assert_int_equal(gang->n_slots > 0, fits);
+    end(&s);
+    return cost;
+}
+
+static void T04_a_gang_with_many_choices_of_subgroups_is_given_up_soon(void **state)
+{
+    (void)state;
+    double made = choices_cost(true), failed = choices_cost(false);
+    print_message("%.1f and %.1f us\n", made, failed);
+    assert_true(failed < made * 10);
+}
+
 /* ---- queues ---- */
 
 enum { QUEUES = 10000 };
@@ -507,6 +553,7 @@ int main(void)
         cmocka_unit_test(T16_one_step_checks_few_nodes_for_sleeping_pods),
         cmocka_unit_test(T16_sleeping_members_are_checked_once),
         cmocka_unit_test(T16_terminating_pods_do_not_make_node_checks_slower),
+        cmocka_unit_test(T04_a_gang_with_many_choices_of_subgroups_is_given_up_soon),
         cmocka_unit_test(T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod),
         cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
