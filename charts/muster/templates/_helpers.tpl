@@ -38,12 +38,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default (regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version) .Values.scheduler.image.tag -}}
 {{- end }}
 
-{{/* kube-scheduler 1.32 and newer have /livez and /readyz. Older versions have only /healthz. */}}
+{{/* kube-scheduler 1.32 and newer have /livez and /readyz. Older versions have only /healthz. A tag begins with the
+version, and may have a suffix, such as "v1.30.4-eks-1-30-12". */}}
 {{- define "muster.schedulerProbe" -}}
-{{- $tag := include "muster.schedulerTag" .root -}}
+{{- $version := include "muster.schedulerTag" .root | regexFind "^v?[0-9]+\\.[0-9]+(\\.[0-9]+)?" -}}
 {{- $older := false -}}
-{{- if regexMatch "^v?[0-9]+\\.[0-9]+\\.[0-9]+$" $tag -}}
-{{- $older = semverCompare "<1.32.0" (trimPrefix "v" $tag) -}}
+{{- if $version -}}
+{{- $older = semverCompare "<1.32.0" (trimPrefix "v" $version) -}}
 {{- end -}}
 {{- ternary "/healthz" .path $older -}}
 {{- end }}

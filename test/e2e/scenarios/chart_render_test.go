@@ -46,6 +46,9 @@ func TestChart_RefusesInvalidValues(t *testing.T) {
 		"scheduler.extraArgs={v=2}":                "/scheduler/extraArgs/0",
 		"config.kubeconfig=/x":                     "config.kubeconfig",
 		"config.listen=0.0.0.0:9910":               "/config/listen",
+		"config.listen=127.0.0.1:65536":            "/config/listen",
+		"config.opsListen=0.0.0.0:65536":           "/config/opsListen",
+		"config.opsListen=0.0.0.0:65535":           "",
 		"config.httpTimeoutSeconds=30s":            "/config/httpTimeoutSeconds",
 		"config.strictOrdr=true":                   "'strictOrdr' not allowed",
 		"config.strictOrder=yes":                   "/config/strictOrder",
@@ -57,6 +60,9 @@ func TestChart_RefusesInvalidValues(t *testing.T) {
 		"config.podGroupDialect=sig":               "/config/podGroupDialect",
 		"config.podGroupNamespaces={a,a}":          "/config/podGroupNamespaces",
 		"config.workloads={TrainSet}":              "/config/workloads/0",
+		"config.workloads={x.y/v1/A:spec..n}":      "/config/workloads/0",
+		"config.workloads={x.y/v1/A:spec.n[0]}":    "/config/workloads/0",
+		"config.workloads={v1/A:a[*].n:b.*.m-_}":   "",
 		"image.pullPolicy=always":                  "/image/pullPolicy",
 		"image.digest=0123":                        "/image/digest",
 		"resources.request.cpu=1":                  "'request' not allowed",
@@ -76,8 +82,8 @@ func TestChart_RefusesInvalidValues(t *testing.T) {
 	}
 }
 
-// `helm upgrade --reuse-values` uses the values of the installed chart in place of values.yaml. An
-// older chart has no values for gates.
+// `helm upgrade --reuse-values` uses the values of the installed chart in place of values.yaml. Older
+// charts do not have all values.
 func TestChart_AcceptsValuesOfOlderCharts(t *testing.T) {
 	beside(t)
 	chart := t.TempDir()
@@ -89,20 +95,36 @@ func TestChart_AcceptsValuesOfOlderCharts(t *testing.T) {
 	if err == nil {
 		err = yaml.Unmarshal(text, &values)
 	}
-	if _, ok := values["gates"]; err != nil || !ok {
-		t.Fatalf("values.yaml has no gates: %v", err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	delete(values, "gates")
+	for _, key := range []string{"gates", "suspend", "networkPolicy", "extraRules"} {
+		if _, ok := values[key]; !ok {
+			t.Fatalf("values.yaml has no %s", key)
+		}
+		delete(values, key)
+	}
 	if text, err = yaml.Marshal(values); err == nil {
 		err = os.WriteFile(filepath.Join(chart, "values.yaml"), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for set, gated := range map[string]bool{"config.strictOrder=true": false, "gates.enabled=true": true} {
+	for _, set := range []string{"config.strictOrder=true", "gates.enabled=true", "suspend.enabled=true", "networkPolicy.enabled=false"} {
 		out, stderr, err := testbed.Helm(t, "", "template", "muster", chart, "--kube-version", testbed.Default.Version, "--set", set)
-		if err != nil || strings.Contains(out, "MutatingAdmissionPolicy") != gated {
-			t.Errorf("--set %s: %v, %s\n%s", set, err, stderr, out)
+		if err != nil {
+			t.Errorf("--set %s: %v, %s", set, err, stderr)
+			continue
+		}
+		gated := set == "gates.enabled=true"
+		for words, wanted := range map[string]bool{
+			"kind: MutatingAdmissionPolicy\n":    gated,
+			"verbs: [get, list, watch, patch]\n": set == "suspend.enabled=true",
+			"kind: NetworkPolicy\n":              set != "networkPolicy.enabled=false",
+		} {
+			if strings.Contains(out, words) != wanted {
+				t.Errorf("--set %s: the output contains %q: %t, want %t\n%s", set, words, !wanted, wanted, out)
+			}
 		}
 		if gated && !strings.Contains(out, `values: ["kube-system","default"]`) {
 			t.Errorf("--set %s: the policy does not cover all namespaces except kube-system and the chart's own:\n%s", set, out)
@@ -205,6 +227,36 @@ func TestChart_FilesMatchMustersOutput(t *testing.T) {
 				t.Errorf("unexpected rest of the file:\n%s", rest)
 			}
 		})
+	}
+}
+
+// `muster check` finds mistakes that Helm accepts, in the files of the ConfigMap (docs/operate.md).
+func TestChart_FilesShowMistakesThatHelmAccepts(t *testing.T) {
+	beside(t)
+	for set, says := range map[string]string{
+		"config.holdSeconds=90m":         "holdSeconds: 90m is out of range",
+		"config.holdSeconds=26":          "holdSeconds: 26 is too long for httpTimeoutSeconds 30",
+		"scheduler.config.percentage=50": "warning: kube-scheduler does not know the key \"percentage\"",
+		"config.expressLane=true":        "", // the chart sets kubeSchedulerConfig
+	} {
+		folder := t.TempDir()
+		out, stderr, err := testbed.Helm(t, "", "template", "muster", testbed.Chart(t), "--set", set,
+			"--show-only", "templates/configmap.yaml")
+		if err != nil {
+			t.Errorf("--set %s: %v, %s", set, err, stderr)
+			continue
+		}
+		for file, text := range configMap(t, out) {
+			if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := exec.Command(testbed.MusterPath(t), "check", "--config", "muster.yaml", "--scheduler-config", "scheduler.yaml")
+		command.Dir = folder
+		said, err := command.CombinedOutput()
+		if says == "" && (err != nil || strings.Contains(string(said), "warning")) || !strings.Contains(string(said), says) {
+			t.Errorf("--set %s: %v, %s", set, err, said)
+		}
 	}
 }
 
@@ -458,6 +510,23 @@ func TestChart_SchedulerVersionFollowsTheCluster(t *testing.T) {
 		}
 		if !strings.Contains(out, `image: "`+want[0]+`"`) || !strings.Contains(out, "path: "+want[1]+", port: scheduler") {
 			t.Errorf("%s: no %v in\n%s", version, want, linesWith(out, "scheduler"))
+		}
+	}
+	// A tag for the image takes precedence over the cluster's version.
+	for tag, path := range map[string]string{
+		"v1.30.4-eks-1-30-12": "/healthz",
+		"v1.31":               "/healthz",
+		"v1.36.0-team1":       "/readyz",
+		"latest":              "/readyz",
+	} {
+		out, stderr, err := testbed.Helm(t, "", "template", "muster", testbed.Chart(t), "--kube-version", "v1.36.3",
+			"--set-string", "scheduler.image.tag="+tag)
+		if err != nil {
+			t.Errorf("tag %s: %v %s", tag, err, stderr)
+			continue
+		}
+		if !strings.Contains(out, "kube-scheduler:"+tag+`"`) || !strings.Contains(out, "path: "+path+", port: scheduler") {
+			t.Errorf("tag %s: no probe of %s in\n%s", tag, path, linesWith(out, "scheduler"))
 		}
 	}
 }
