@@ -290,7 +290,12 @@ struct gang_core {
     /* plan/plan_gang.c */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
     uint64_t planned_in;      /* the last step (`steps`) that planned a gang */
-    bool plans_deferred;      /* gangs are due that the last planning pass did not plan */
+    bool plans_deferred;      /* gangs are due that the last step did not plan */
+    /* A pass tries each due gang at least once, in one step or several. */
+    uint64_t plan_pass;
+    uint64_t plans_step;   /* the last step (`steps`) that began or continued a pass */
+    bool untried_deferred; /* among these are gangs that the pass has not tried */
+    bool untried_only;     /* this step plans only such gangs */
 
     /* plan/placement.c */
     uint64_t trials; /* counts passes of place_needed() and place_extras() */

@@ -72,6 +72,7 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
         return o; /* reconcile() sets the reason */
     gang->tried_at = core->now;
     gang->tried = core->marks.clock;
+    gang->pass = core->plan_pass;
     core->planned_in = core->steps;
     o.refusal = refusal_of(core, gang);
     if (o.refusal) {
@@ -131,12 +132,14 @@ bool plan_still_fails(struct gang_core *core, struct gang *gang)
     core->stats.plans_failed++;
     gang->tried = core->marks.clock;
     gang->tried_at = core->now;
+    gang->pass = core->plan_pass;
     return true;
 }
 
 void plan_not_due(const struct gang_core *core, struct gang *gang, bool had_room)
 {
     gang->tried = had_room ? UINT64_MAX : core->marks.clock;
+    gang->pass = core->plan_pass;
 }
 
 /* ---- all gangs ---- */
@@ -204,12 +207,27 @@ bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
 bool plan_defer(struct gang_core *core, const struct gang *gang)
 {
     bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
-    if (core->work < core->config.plan_work || core->planned_in != core->steps || begun)
+    bool untried = gang->pass != core->plan_pass;
+    bool full = core->work >= core->config.plan_work && core->planned_in == core->steps;
+    if (begun || (!full && (untried || !core->untried_only)))
         return false;
     if (!core->plans_deferred)
         timer_set(core, &core->due.plan, core->now + 1);
     core->plans_deferred = true;
+    core->untried_deferred |= untried;
     return true;
+}
+
+/* While room keeps growing, the first gangs in the order are due again in each step. If they use up
+ * its work, every other step goes on with the gangs that the pass has not tried. */
+static void continue_pass(struct gang_core *core)
+{
+    if (core->plans_step == core->steps)
+        return;
+    core->plans_step = core->steps;
+    core->plan_pass += !core->untried_deferred;
+    core->untried_only = core->untried_deferred && !core->untried_only;
+    core->untried_deferred = false;
 }
 
 /* If room grew or gangs were deferred, checks all open gangs. Else it checks the touched gangs
@@ -220,6 +238,7 @@ void plans_due(struct gang_core *core, struct due *due)
     bool all = core->plan_pass_freed != core->marks.freed || core->plans_deferred;
     core->plan_pass_freed = core->marks.freed;
     core->plans_deferred = false;
+    continue_pass(core);
     if (all)
         list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, due, gang);

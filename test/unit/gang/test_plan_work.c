@@ -112,12 +112,45 @@ static void T04_an_ordinary_amount_of_work_takes_one_step(void **state)
     world_free(w);
 }
 
+static bool is_planned(struct world *w, const char *group)
+{
+    return strcmp(world_state(w, group), "Planned") == 0;
+}
+
+/* In each step, room grows, so that all gangs are due again, and the first ones use up its work. */
+static void T16_gangs_at_the_end_of_the_order_get_their_turn(void **state)
+{
+    (void)state;
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    config.plan_work = 5 * NODES;
+    struct world *w = world_new_with(config, false);
+    for (int n = 0; n < NODES; n++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", n);
+        world_node(w, name, 0);
+    }
+    for (int i = 0; i < GANGS; i++)
+        add_gang(w, i, 0);
+    world_group(w, "last", 1);
+    world_pod(w, "last-0", "last", 0);
+    world_sync(w);
+    int steps = 0;
+    for (; !is_planned(w, "last"); steps++) {
+        assert_true(steps <= 2 * GANGS);
+        world_node(w, "n000", 0);
+        world_node_small(w, "n001", 0, 64000 + steps); /* it grows */
+    }
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_step_ends_with_the_gang_that_exceeds_its_work),
         cmocka_unit_test(T04_gangs_left_for_a_later_step_keep_their_order),
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
+        cmocka_unit_test(T16_gangs_at_the_end_of_the_order_get_their_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
