@@ -134,7 +134,8 @@ func TestQ03_AJobIsSuspendedInsteadOfEvicted(t *testing.T) {
 	if n := freshAndRunning(c); n != 0 {
 		t.Errorf("%d pods of the suspended Job run", n)
 	}
-	if got := m.Gang(t, "ml", gang); got.State != "Waiting" || got.Members != 2 {
+	m.WaitState(t, "ml", gang, "Waiting") // the watches of pods and of Jobs go at their own speed
+	if got := m.Gang(t, "ml", gang); got.Members != 2 {
 		t.Errorf("the suspended gang does not wait for room: %+v", got)
 	}
 
