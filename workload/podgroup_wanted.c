@@ -109,6 +109,14 @@ static bool is_of_a_node(const json_t *pod)
            str_eq(kind, "DaemonSet");
 }
 
+/* Whether KubeRay has created the pod to clean up Redis after the RayCluster was deleted. The pod
+ * is a copy of the head pod, but it would wait forever for the deleted members of its gang. Source:
+ * KubeRay RedisCleanupNode, buildRedisCleanupJob. */
+static bool cleans_up_redis(const json_t *pod)
+{
+    return str_eq(read_label(pod, "ray.io/node-type"), "redis-cleanup");
+}
+
 static bool is_over(const json_t *pod)
 {
     const char *phase = read_text(pod, "status.phase");
@@ -142,7 +150,7 @@ enum workload_wanted workload_wants_podgroup(const struct workload_rules *rules,
 {
     enum workload_word word = WORD_NONE;
     if (!rules->on || !is_our_namespace(rules, pod) || is_of_a_node(pod) || is_over(pod) ||
-        is_linked(pod))
+        is_linked(pod) || cleans_up_redis(pod))
         return WORKLOAD_NO;
     /* workload_group() reports an annotation with an invalid value. */
     if (asks_for(pod, &word, NULL) < 0 || word == WORD_YES || word == WORD_ALL)

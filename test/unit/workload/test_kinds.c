@@ -20,7 +20,8 @@ static struct map covered = MAP_INIT;
 static void seen(const json_t *const *chain, size_t n, const char *gives, void *arg)
 {
     (void)arg;
-    if (strncmp(gives, "error", 5) == 0 || strcmp(gives, "no PodGroup") == 0)
+    if (strncmp(gives, "error", 5) == 0 || strcmp(gives, "no PodGroup") == 0 ||
+        strcmp(gives, "left out") == 0)
         return;
     for (size_t i = 0; i < n; i++) {
         struct workload_identity w = object_identity(chain, i);

@@ -56,6 +56,13 @@ static const struct {
     {"{spec: {schedulerName: volcano, nodeName: a}, status: {phase: Running}}", "make"},
     {"{spec: {schedulerName: volcano}, metadata: {deletionTimestamp: '2026-11-20T21:39:11Z'}}",
      "no"},
+    /* Ray's nodes, and the pod that cleans up Redis after a deleted cluster */
+    {"{spec: {schedulerName: volcano}, metadata: {labels: {ray.io/node-type: head}}}", "make"},
+    {"{spec: {schedulerName: volcano}, metadata: {labels: {ray.io/node-type: redis-cleanup}}}",
+     "no"},
+    {"{metadata: {labels: {ray.io/node-type: redis-cleanup}, annotations: "
+     "{muster.dev/create-podgroup: 'true'}}}",
+     "no"},
     /* the native gangs of kube-scheduler */
     {"{spec: {schedulerName: volcano, schedulingGroup: {podGroupName: a}}}", "no"},
     {"{spec: {schedulerName: volcano, workloadRef: {name: a}}}", "no"},

@@ -91,6 +91,8 @@ char *fixture_ask(const struct workload_rules *rules, const json_t *const *chain
 
 /* ---- files ---- */
 
+#define LEFT_OUT "left out"
+
 /* A merge patch that also reaches into lists: {"0": …}. */
 static json_t *merged(json_t *to, const json_t *patch)
 {
@@ -140,7 +142,9 @@ static bool answers(const char *path, const json_t *question, const json_t *docs
     struct workload_rules rules = fixture_rules();
     cleanup_free char *own_home = xstrdup(home ? home : rules.home);
     rules.home = own_home;
-    cleanup_free char *got = fixture_ask(&rules, items, n);
+    bool left_out =
+        strcmp(gives, LEFT_OUT) == 0 && workload_wants_podgroup(&rules, items[0]) == WORKLOAD_NO;
+    cleanup_free char *got = left_out ? xstrdup(LEFT_OUT) : fixture_ask(&rules, items, n);
     if (seen)
         seen(items, n, gives, arg);
     if (strcmp(got, gives) == 0)

@@ -14,7 +14,8 @@
  *       patch: [{}, {spec: {replicas: 3}}] # merged into pod, owner, …; list items by "0", "1"
  *       gives: …
  *
- * `gives` is the text from fixture_words(), "no PodGroup", or "error: " and the message.
+ * `gives` is the text from fixture_words(), "no PodGroup", or "error: " and the message; or "left
+ * out" for a pod whose owners muster does not read (workload_wants_podgroup()).
  */
 #ifndef MUSTER_TEST_WORKLOAD_FIXTURE_H
 #define MUSTER_TEST_WORKLOAD_FIXTURE_H
