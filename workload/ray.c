@@ -20,6 +20,25 @@ struct worker_group {
     bool suspended;
 };
 
+/* KubeRay keeps replicas between minReplicas and maxReplicas (GetWorkerGroupDesiredReplicas). If
+ * these contradict each other, newer versions create no pods (ValidateRayClusterSpec). */
+static int clamp_replicas(const json_t *json, struct worker_group *w, struct err *err)
+{
+    const json_t *most = json_object_get(json, "maxReplicas");
+    int64_t max = json_is_integer(most) ? json_integer_value(most) : INT64_MAX;
+    max = max > 0 ? max : 0;
+    if (w->min_replicas > max && !w->suspended)
+        return err_set(err, ERR_INVALID,
+                       "minReplicas is %" PRId64 ", but maxReplicas is %" PRId64
+                       "; raise it or lower minReplicas",
+                       w->min_replicas, max);
+    if (w->replicas < w->min_replicas)
+        w->replicas = w->min_replicas;
+    if (w->replicas > max)
+        w->replicas = max;
+    return 0;
+}
+
 static int read_group(const json_t *json, struct worker_group *w, struct err *err)
 {
     *w = (struct worker_group){.hosts = 1};
@@ -32,16 +51,7 @@ static int read_group(const json_t *json, struct worker_group *w, struct err *er
         field_count(json, "minReplicas", 0, &w->min_replicas, err) < 0 ||
         field_count(json, "numOfHosts", 1, &w->hosts, err) < 0)
         return -1;
-    /* KubeRay limits replicas to maxReplicas. */
-    const json_t *most = json_object_get(json, "maxReplicas");
-    if (json_is_integer(most) && json_integer_value(most) < w->replicas)
-        w->replicas = json_integer_value(most) > 0 ? json_integer_value(most) : 0;
-    if (w->min_replicas > w->replicas && !w->suspended)
-        return err_set(err, ERR_INVALID,
-                       "minReplicas is %" PRId64 ", but replicas (or maxReplicas) is %" PRId64
-                       "; raise it or lower minReplicas",
-                       w->min_replicas, w->replicas);
-    return 0;
+    return clamp_replicas(json, w, err);
 }
 
 static int add_group(const struct worker_group *w, size_t i, bool autoscaling,

@@ -223,6 +223,16 @@ static void the_owners_between_are_those_of_the_controllers(void **state)
                 "uid.s-w-1\n");
 }
 
+static void KubeRay_creates_at_least_minReplicas_workers(void **state)
+{
+    (void)state;
+    expect_yaml("apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\n"
+                "spec: {headGroupSpec: {template: {" POD "}}, workerGroupSpecs: [{groupName: w, "
+                "minReplicas: 2, maxReplicas: 10, template: {" POD "}}]}\n",
+                "1 " RAY_AS("RayCluster", "r", "3 [headgroup 1] [w 2]", "headgroup") "2 " RAY_AS(
+                    "RayCluster", "r", "3 [headgroup 1] [w 2]", "w"));
+}
+
 static void errors_name_the_field(void **state)
 {
     static const struct {
@@ -303,6 +313,7 @@ int main(void)
         cmocka_unit_test(W01_created_pods_lead_to_the_podgroup_of_their_workload),
         cmocka_unit_test(pods_know_their_index),
         cmocka_unit_test(the_owners_between_are_those_of_the_controllers),
+        cmocka_unit_test(KubeRay_creates_at_least_minReplicas_workers),
         cmocka_unit_test(errors_name_the_field),
         cmocka_unit_test(the_caller_may_stop),
     };
