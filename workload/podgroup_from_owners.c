@@ -376,6 +376,8 @@ static int kai_group(struct workload_case *c, struct workload_group *g, struct e
         return -1;
     refer_to(g, w.api_version, w.kind, w.name, w.uid);
     g->name = spark ? xstrdup(spark) : xasprintf("pg-%s-%s", w.name, w.uid);
+    /* In client mode, executors need not have a driver pod that owns them. */
+    g->shared = spark && c->at == 0 && c->n == 1;
     g->labels = copy_marks(c->marks, "labels", "");
     g->annotations = copy_marks(c->marks, "annotations", "");
     const char *user = read_label(case_pod(c), "user");

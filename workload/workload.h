@@ -95,8 +95,8 @@ struct workload_group {
     json_t *min_resources;
     json_t *labels, *annotations; /* of the PodGroup; never NULL */
     struct workload_ref owner; /* the PodGroup's owner: the owner whose rule counts, or the pod */
-    /* Pods without an owner share the PodGroup (WORKLOAD_GANG). Each pod becomes an owner of it, so
-     * that it is deleted with the last of them. */
+    /* Pods without an owner share the PodGroup (WORKLOAD_GANG, Spark). Each pod becomes an owner of
+     * it, so that it is deleted with the last of them. */
     bool shared;
 };
 
