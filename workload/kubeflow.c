@@ -196,14 +196,15 @@ int size_pytorch(const struct workload_case *c, struct workload_group *g, struct
 /* ---- MPIJob ---- */
 
 /*
- * A launcher that is created only when the workers are ready cannot be one of the needed members.
- * KAI counts it as soon as its pod exists, so there the minimum depends on the time.
+ * A launcher that is created only when all workers are ready cannot be one of the needed members.
+ * So at most all workers are needed. KAI subtracts the launcher from the minimum until its pod
+ * exists, so there the minimum depends on the time.
  */
 int size_mpi(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     const json_t *owner = case_owner(c);
     const char *policy = NULL;
-    int64_t launchers = 0;
+    int64_t launchers = 0, all = 0;
     if (size_kubeflow(c, g, err) < 0 ||
         field_string(owner, "spec.launcherCreationPolicy", &policy, err) < 0)
         return -1;
@@ -211,7 +212,8 @@ int size_mpi(const struct workload_case *c, struct workload_group *g, struct err
         return 0;
     if (field_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
         return -1;
-    g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
+    if (all_replicas(c, &all, NULL) == 0 && g->min_member > all - launchers)
+        g->min_member = all - launchers;
     return 0;
 }
 
