@@ -13,6 +13,7 @@
 #define MUSTER_GANG_CLUSTER_CORE_H
 
 #include "base/buf.h"
+#include "base/fair_queue.h"
 #include "gang/cluster/gang_object.h"
 #include "gang/cluster/node.h"
 #include "gang/cluster/pod.h"
@@ -263,9 +264,12 @@ struct gang_core {
     size_t booked_unused;   /* places that are booked, without a held call yet */
 
     /* cluster/kube_queue.c */
-    size_t n_refused;            /* pods that sleep because filter refused them, see pod_reject() */
-    struct list blocked;         /* blocked pods, in the order in which filter refused them */
-    uint64_t blocked_checked_at; /* marks.freed when they were last checked; 0: check them */
+    size_t n_refused; /* pods that sleep because filter refused them, see pod_reject() */
+    /* Blocked pods; the owners are namespaces. The first queue has those that this round
+     * (wake.round) has not checked, the second one the others; or the other way round, see
+     * blocked_at. */
+    struct fair_queue blocked[2];
+    int blocked_at;
 
     /* cluster/offered_nodes.c */
     uint64_t offers; /* counts calls of look_up_names() */

@@ -19,10 +19,20 @@ void pod_refuse(struct gang_core *core, struct pod *pod);
  * without muster's reservations. */
 void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);
-/* There may be room for blocked pods now. */
-void blocked_recheck(struct gang_core *core);
-/* The blocked pods were checked against all room that has grown. */
-void blocked_checked(struct gang_core *core);
+
+/*
+ * Blocked pods are checked in rounds, namespaces in turns, so that the pods of one namespace do not
+ * delay those of others. A pod that is blocked during a round is checked in this round.
+ */
+void blocked_init(struct gang_core *core);
+void blocked_done(struct gang_core *core);
+/* The next pod that the round has not checked. It counts as checked now. NULL: none. */
+struct pod *blocked_next(struct gang_core *core);
+bool blocked_all_checked(const struct gang_core *core);
+/* A new round begins: no pod is checked. Call it only if all were. */
+void blocked_check_all(struct gang_core *core);
+/* The gang's blocked members are checked in this round, again if necessary. */
+void blocked_recheck(struct gang_core *core, struct gang *gang);
 
 /* The pod joins the queue, behind all pods of its priority. */
 void queue_joined(const struct gang_core *core, struct pod *pod);

@@ -143,8 +143,8 @@ struct pod {
         bool refused;  /* filter has refused it in this run of muster */
         usec_t joined; /* when it last joined kube-scheduler's queue, as far as muster knows */
         bool asked;    /* filter was called since muster or kube-scheduler last wrote to the pod */
-        int early_rejections; /* since it got its slot, or since the last filter call */
-        struct list in_blocked;
+        int early_rejections;        /* since it got its slot, or since the last filter call */
+        struct blocked_pod *blocked; /* NULL: it is not a blocked pod */
     } queue;
 
     /* cluster/wake_writes.c */

@@ -82,7 +82,6 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_node);
     list_init(&pod->in_ending);
     list_init(&pod->in_signature);
-    list_init(&pod->queue.in_blocked);
     list_init(&pod->wake.in_woken);
     list_init(&pod->steering.in_unasked);
     list_init(&pod->in_nominated);
@@ -130,7 +129,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
     leave_signature(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->in_ending);
-    list_remove(&pod->queue.in_blocked);
+    unblock_pod(pod);
     list_remove(&pod->wake.in_woken);
     list_remove(&pod->steering.in_unasked);
     list_remove(&pod->in_nominated);

@@ -17,15 +17,13 @@
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queue_limits.h"
 
-/* How many blocked pods are woken in one step, and how long the pause is before the next ones. */
-#define WAKES_PER_STEP 64
-#define WAKE_PAUSE     (20 * USEC_PER_MSEC)
-/* How many pods of one namespace are woken before pods of other namespaces have their turn. */
-#define WAKES_OF_EACH 8
-/* A step may scan 1 / WAKE_WORK of plan_work to wake pods. Each namespace may use 1 /
- * WAKE_NAMESPACES of this before other namespaces have their turn. */
-#define WAKE_WORK       6
-#define WAKE_NAMESPACES 8
+/* How many blocked pods are woken and how many are checked in one step, and how long the pause is
+ * before the next ones. */
+#define WAKES_PER_STEP  64
+#define CHECKS_PER_STEP 2048
+#define WAKE_PAUSE      (20 * USEC_PER_MSEC)
+/* A step may scan 1 / WAKE_WORK of plan_work to wake pods. */
+#define WAKE_WORK 6
 /* Within this time, kube-scheduler binds a woken pod or calls filter for it. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
@@ -103,20 +101,24 @@ static void reset_sent(struct gang_core *core)
     }
 }
 
-/* Begins a new round if room has grown or woken pods did not use their room. After
- * blocked_recheck(), continues the last round. False: neither is necessary. */
+/* Begins a new round if room has grown, or if woken pods did not use their room. */
 static bool round_begins(struct gang_core *core)
 {
-    if (core->blocked_checked_at == core->marks.freed && !core->wake.again)
+    if (core->wake.round_freed == core->marks.freed && !core->wake.again)
         return false;
-    if (core->wake.round_freed != core->marks.freed || core->wake.again) {
-        core->wake.round++;
-        reset_sent(core);
-    }
+    core->wake.round++;
+    reset_sent(core);
     core->wake.round_freed = core->marks.freed;
-    blocked_checked(core);
     core->wake.again = false;
+    blocked_check_all(core);
     return true;
+}
+
+/* The next pod to check, of a new round if all are checked; NULL: none. */
+static struct pod *next_blocked(struct gang_core *core)
+{
+    struct pod *pod = blocked_next(core);
+    return pod || !round_begins(core) ? pod : blocked_next(core);
 }
 
 /* Whether the pod waits, and is scheduled on its own: an ordinary pod, or one of a placed gang. */
@@ -145,40 +147,17 @@ void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* The limits of a step, and what namespaces have used. */
+/* What a step may still do. */
 struct wakes {
-    int left;              /* how many pods may still be woken */
-    int64_t scans;         /* how many nodes may still be scanned */
-    int64_t scans_of_each; /* how many nodes a namespace may scan in the first turn */
-    struct map by_ns;      /* namespace -> woken pods */
-    struct map scans_of;   /* namespace -> scanned nodes */
+    int wakes, checks;
+    int64_t scans; /* of nodes */
 };
-
-/* Adds `more` to the number of the pod's namespace, and returns the number. */
-static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
-{
-    uintptr_t n = (uintptr_t)map_get(by_ns, pod->facts->ns) + (uintptr_t)more;
-    if (more)
-        map_set(by_ns, pod->facts->ns, (void *)n);
-    return n;
-}
-
-static bool wakes_are_over(const struct wakes *w)
-{
-    return w->left == 0 || w->scans <= 0;
-}
-
-static void spend(struct wakes *w, const struct pod *pod, int64_t scans)
-{
-    w->scans -= scans;
-    count(&w->scans_of, pod, scans);
-}
 
 static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
     int64_t work = core->work;
     struct node *node = node_for_blocked(core, pod);
-    spend(w, pod, core->work - work);
+    w->scans -= core->work - work;
     if (!node) {
         pod->signature->blocked_full = core->wake.round;
         return;
@@ -195,8 +174,7 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     nominate(core, pod, node);
     if (!core->wake.look)
         core->wake.look = core->now + WAKE_AGAIN;
-    count(&w->by_ns, pod, 1);
-    w->left--;
+    w->wakes--;
 }
 
 /* Whether the pod's unit is at its maximum. Waking does not change the tallies, so each gang is
@@ -212,59 +190,38 @@ static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
     return unit_at_maximum(pod->unit);
 }
 
-/* Whether the pod's namespace has used its share of the first turn. */
-static bool had_share(struct wakes *w, const struct pod *pod)
+/* A blocked pod that cannot be woken stays blocked until the next round. */
+static void check(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
-    return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
-           (int64_t)count(&w->scans_of, pod, 0) >= w->scans_of_each;
-}
-
-/* Wakes pods in the order of their refusal. True: pods were skipped because of their namespace's
- * share. */
-static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
-{
-    bool more = false;
-    list_for_each_safe (pod, &core->blocked, struct pod, queue.in_blocked) {
-        if (!waits_alone(pod)) {
-            unblock_pod(pod);
-            continue;
-        }
-        if (pod->signature->blocked_full == core->wake.round ||
-            pod->wake.round == core->wake.round || is_at_maximum(core, pod))
-            continue; /* in this round, there is no node for it, or its queue stops it, or it was
-                         woken; or its maximum is reached */
-        if (in_shares && had_share(w, pod)) {
-            more = true;
-        } else if (queue_stops_pod(core, pod)) {
-            pod->wake.round = core->wake.round;
-            spend(w, pod, 1);
-        } else {
-            wake(core, pod, w);
-        }
-        if (wakes_are_over(w))
-            return false;
+    w->checks--;
+    if (!waits_alone(pod)) {
+        unblock_pod(pod);
+        return;
     }
-    return more;
+    if (pod->signature->blocked_full == core->wake.round || pod->wake.round == core->wake.round ||
+        is_at_maximum(core, pod))
+        return; /* there is no node for it, or it was woken; or its maximum is reached */
+    if (queue_stops_pod(core, pod))
+        w->scans--;
+    else
+        wake(core, pod, w);
 }
 
 /*
  * kube-scheduler does not see the end of a reservation, so muster wakes the blocked pods: a bounded
- * number in each step, and first a few of each namespace. If there is no node for a pod, other pods
- * of its signature are skipped in this round.
+ * number in each step. If there is no node for a pod, other pods of its signature are skipped in
+ * this round.
  */
 void wake_blocked(struct gang_core *core)
 {
     arm_wake(core);
-    if (list_empty(&core->blocked) || core->now < core->wake.rest || !round_begins(core))
+    if (core->now < core->wake.rest)
         return;
-    int64_t scans = core->config.plan_work / WAKE_WORK + 1;
-    struct wakes w = {WAKES_PER_STEP, scans, scans / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
-    if (wake_some(core, &w, /* in_shares= */ true))
-        wake_some(core, &w, /* in_shares= */ false);
-    map_done(&w.by_ns);
-    map_done(&w.scans_of);
-    if (wakes_are_over(&w)) { /* a later step continues */
-        blocked_recheck(core);
+    struct wakes w = {WAKES_PER_STEP, CHECKS_PER_STEP, core->config.plan_work / WAKE_WORK + 1};
+    struct pod *pod;
+    while (w.wakes > 0 && w.checks > 0 && w.scans > 0 && (pod = next_blocked(core)) != NULL)
+        check(core, pod, &w);
+    if (!blocked_all_checked(core)) { /* a later step continues */
         core->wake.rest = core->now + WAKE_PAUSE;
         timer_set(core, &core->due.wake, core->wake.rest);
         return;

@@ -627,7 +627,7 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
     free(affected.items);
     recheck_namers(core, group);
     gang_group_facts_free(old);
-    blocked_recheck(core); /* the new maximum may allow refused extras */
+    blocked_recheck(core, group->gang); /* the new maximum may allow refused extras */
     gang_touch(core, group->gang);
 }
 

@@ -11,6 +11,7 @@
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/hold_quota.h"
 #include "gang/cluster/job_limits.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nodes.h"
@@ -79,7 +80,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->order_changed);
     list_init(&core->unsettled);
     list_init(&core->ending);
-    list_init(&core->blocked);
+    blocked_init(core);
     list_init(&core->wake.woken);
     list_init(&core->steering.unasked);
     list_init(&core->marks.reclassify);
@@ -143,6 +144,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     rule_labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
+    blocked_done(core);
     hold_quota_done(core);
     resources_done(core);
     free_texts(core->scheduler_names, core->config.n_scheduler_names);

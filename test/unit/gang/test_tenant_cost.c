@@ -312,10 +312,7 @@ static double node_change_cost(int pods, int nodes, bool members)
         best =
             least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node}));
     }
-    size_t starved = 0;
-    list_for_each (pod, &s.core->blocked, struct pod, queue.in_blocked)
-        starved++;
-    assert_int_equal(starved, pods);
+    assert_int_equal(s.core->blocked[0].n + s.core->blocked[1].n, pods);
     end(&s);
     return best;
 }
@@ -324,6 +321,59 @@ static void T16_one_step_checks_few_nodes_for_sleeping_pods(void **state)
 {
     (void)state;
     double few = node_change_cost(300, 300, false), many = node_change_cost(3000, 300, false);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
+/* The CPU time of a filter call that is refused beside so many sleeping pods of a tenant. */
+static double refusal_cost(int pods)
+{
+    static const char *const names[] = {"node-0"};
+    struct story s = begin();
+    double best = 1e9;
+    struct gang_event *events = xcalloc((size_t)pods, sizeof *events);
+    step_one(&s,
+             (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("node-0", 8)});
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_gang(&s, "default", "keeps", 1); /* so that there are slots */
+    step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET,
+                                     .pod = pod_in("default", "keeps-0", "keeps")});
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < pods; i++)
+            events[i] = (struct gang_event){.kind = round ? GANG_EV_FILTER : GANG_EV_POD_SET,
+                                            .id = (uint64_t)i + 1,
+                                            .pod = too_large(i, NULL),
+                                            .names = names,
+                                            .n_names = 1};
+        step(&s, events, (size_t)pods);
+    }
+    free(events);
+    for (int i = 0; i < 100; i++) { /* until all of them are checked */
+        s.now += USEC_PER_SEC;
+        step_one(&s, (struct gang_event){.kind = GANG_EV_TICK});
+    }
+    for (int i = 0; i < 5; i++) {
+        cleanup_free char *name = xasprintf("other-%d", i);
+        struct gang_pod_facts *f = pod_in("default", name, NULL),
+                              *g = pod_in("default", name, NULL);
+        gang_amounts_add(&f->requests, "memory", INT64_C(1) << 50);
+        gang_amounts_add(&g->requests, "memory", INT64_C(1) << 50);
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+        best = least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_FILTER,
+                                                            .id = 1000000 + (uint64_t)i,
+                                                            .pod = g,
+                                                            .names = names,
+                                                            .n_names = 1}));
+    }
+    assert_int_equal(s.core->blocked[0].n + s.core->blocked[1].n, pods + 5);
+    end(&s);
+    return best;
+}
+
+static void T16_a_refusal_does_not_check_all_sleeping_pods_again(void **state)
+{
+    (void)state;
+    double few = refusal_cost(1000), many = refusal_cost(10000);
     print_message("%.1f and %.1f us\n", few, many);
     assert_true(many < few * FACTOR);
 }
@@ -551,6 +601,7 @@ int main(void)
         cmocka_unit_test(T16_predicate_parity_checks_few_pods_with_wide_anti_affinity_at_once),
         cmocka_unit_test(T16_the_express_lane_checks_few_pods_with_wide_anti_affinity_at_once),
         cmocka_unit_test(T16_one_step_checks_few_nodes_for_sleeping_pods),
+        cmocka_unit_test(T16_a_refusal_does_not_check_all_sleeping_pods_again),
         cmocka_unit_test(T16_sleeping_members_are_checked_once),
         cmocka_unit_test(T16_terminating_pods_do_not_make_node_checks_slower),
         cmocka_unit_test(T04_a_gang_with_many_choices_of_subgroups_is_given_up_soon),
