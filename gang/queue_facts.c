@@ -80,8 +80,8 @@ static bool quotas_equal(const struct gang_queue_facts *a, const struct gang_que
 {
     for (size_t i = 0; a->n_quotas == b->n_quotas && i < a->n_quotas; i++) {
         const struct gang_quota *x = &a->quotas[i], *y = &b->quotas[i];
-        if (x->reserved != y->reserved || x->deserved != y->deserved || x->cap != y->cap ||
-            x->cap_unset != y->cap_unset || x->weight != y->weight ||
+        if (x->reserved != y->reserved || x->deserved != y->deserved || x->implied != y->implied ||
+            x->cap != y->cap || x->cap_unset != y->cap_unset || x->weight != y->weight ||
             strcmp(x->resource, y->resource) != 0)
             return false;
     }

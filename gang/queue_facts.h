@@ -22,6 +22,7 @@ struct gang_quota {
     int64_t reserved; /* kept free for the queue; never lent; 0: none */
     int64_t deserved; /* the queue's own share, lent while it is unused; GANG_UNLIMITED,
                          GANG_NOT_STATED */
+    int64_t implied;  /* the part of `deserved` that only `reserved` implies; 0: all is stated */
     int64_t cap;      /* most that its pods use at once; GANG_UNLIMITED */
     bool cap_unset;   /* the cap is 0 because the queue does not set it */
     int64_t weight;   /* of its part in what is left over, in thousandths; see weighs_amounts */

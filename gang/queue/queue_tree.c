@@ -97,20 +97,29 @@ static char *fault_of_parent(const struct queue *queue, const char *what)
                      queue->facts->parent, what);
 }
 
-/* A queue cannot be owed more than its parent. */
+/* Checks the numbers first: a recording may contain any. */
+static int64_t stated_deserved(const struct gang_quota *q)
+{
+    bool in_part = q->implied > 0 && q->implied <= q->deserved;
+    return in_part ? q->deserved - q->implied : q->deserved;
+}
+
+/* A queue cannot be owed more than its parent. If it only reserves more, it is valid: the amount is
+ * kept free inside the parent. */
 static char *deserves_too_much(const struct queue *queue, const struct queue *parent)
 {
     for (size_t i = 0; i < queue->facts->n_quotas; i++) {
         const struct gang_quota *own = &queue->facts->quotas[i];
         const struct gang_quota *above = gang_quota_of(parent->facts, own->resource);
-        if (!above || above->deserved == GANG_NOT_STATED || own->deserved <= above->deserved)
+        int64_t stated = stated_deserved(own);
+        if (!above || above->deserved == GANG_NOT_STATED || stated <= above->deserved)
             continue;
         struct buf b = BUF_INIT;
         buf_printf(&b, "queue %s: it deserves ", queue->ref.name);
-        if (own->deserved == GANG_UNLIMITED)
+        if (stated == GANG_UNLIMITED)
             buf_puts(&b, "all");
         else
-            quantity_format(&b, own->resource, own->deserved);
+            quantity_format(&b, own->resource, stated);
         buf_printf(&b, " %s, and its parent %s only ", own->resource, parent->ref.name);
         quantity_format(&b, own->resource, above->deserved);
         buf_puts(&b, "; lower the one or raise the other");

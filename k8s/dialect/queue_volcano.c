@@ -36,8 +36,10 @@ static void complete_quotas(struct gang_queue_facts *facts)
 {
     for (size_t i = 0; i < facts->n_quotas; i++) {
         struct gang_quota *q = &facts->quotas[i];
-        if (q->reserved > 0 && q->reserved > q->deserved)
+        if (q->reserved > 0 && q->reserved > q->deserved) {
+            q->implied = q->reserved - (q->deserved == GANG_NOT_STATED ? 0 : q->deserved);
             q->deserved = q->reserved;
+        }
         if (q->cap == 0 && (str_eq(q->resource, "cpu") || str_eq(q->resource, "memory")))
             q->cap = GANG_UNLIMITED;
     }

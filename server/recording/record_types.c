@@ -279,6 +279,7 @@ const struct record_type record_job = {TYPE(gang_job_facts, job_fields)};
 static const struct record_field quota_fields[] = {
     MUST(gang_quota, resource), I64(gang_quota, reserved), I64(gang_quota, deserved),
     I64(gang_quota, cap),       I64(gang_quota, weight),   BOOL(gang_quota, cap_unset),
+    I64(gang_quota, implied),
 };
 static const struct record_type quota = {TYPE(gang_quota, quota_fields), .form = RECORD_ROW};
 

@@ -13,7 +13,8 @@
  *
  * Before a gang arrives, a dry run must tell the same about it, and what it proposes must help.
  *
- * In some runs, queues count all kinds of GPUs together, and pods request GPUs of two kinds.
+ * In some runs, queues count all kinds of GPUs together, and pods request GPUs of two kinds. In
+ * some runs, a queue deserves at least what it reserves, as in Volcano.
  *
  * There is one node, so that a gang fits where its GPUs do, and time stands still, so that no
  * credit, backoff or starvation changes the order. A run that fails is shrunk, and printed as a
@@ -50,7 +51,7 @@ struct change {
 struct run {
     struct change changes[CHANGES];
     size_t n;
-    bool two_kinds;
+    bool two_kinds, raises;
 };
 
 /* ---- chance ---- */
@@ -119,6 +120,7 @@ struct reference {
     struct ref_queue queues[QUEUES];
     struct ref_gang gangs[GANGS];
     int gpus, seconds, seq;
+    bool raises; /* queues deserve at least what they reserve */
 };
 
 static int existing_queues(const struct reference *r)
@@ -140,6 +142,14 @@ static int parent_of(const struct reference *r, int q)
     return q >= 0 && r->queues[q].exists ? r->queues[q].is.parent : -1;
 }
 
+/* -1: nothing is stated or implied. */
+static int deserved_by(const struct reference *r, int q)
+{
+    const struct change *is = &r->queues[q].is;
+    return r->raises && is->reserved > 0 && is->reserved > is->deserved ? is->reserved
+                                                                        : is->deserved;
+}
+
 /* Its own fields are wrong, whatever is above it. */
 static bool has_own_fault(const struct reference *r, int q)
 {
@@ -151,8 +161,8 @@ static bool has_own_fault(const struct reference *r, int q)
             return true;
     if (parent < 0)
         return false;
-    const struct change *own = &r->queues[q].is, *above = &r->queues[parent].is;
-    return own->deserved >= 0 && above->deserved >= 0 && own->deserved > above->deserved;
+    int stated = r->queues[q].is.deserved, most = deserved_by(r, parent);
+    return stated >= 0 && most >= 0 && stated > most;
 }
 
 /* Missing or in a cycle: it hangs below the cluster, and its fields about parents do not count. */
@@ -249,7 +259,8 @@ static bool fits(const struct reference *r, const struct ref_gang *g, int member
         int parent = above(r, up), most = all;
         if (is->cap >= 0 && used(r, up, false) + need > is->cap)
             return false;
-        if (g->is.firm && is->deserved >= 0 && used(r, up, true) + need > is->deserved)
+        int deserved = deserved_by(r, up);
+        if (g->is.firm && deserved >= 0 && used(r, up, true) + need > deserved)
             return false;
         if (parent >= 0 && r->queues[parent].is.cap >= 0 && r->queues[parent].is.cap < most)
             most = r->queues[parent].is.cap;
@@ -263,7 +274,7 @@ static bool fits(const struct reference *r, const struct ref_gang *g, int member
 
 static bool is_under(const struct reference *r, int q)
 {
-    int deserved = r->queues[q].exists ? r->queues[q].is.deserved : -1;
+    int deserved = r->queues[q].exists ? deserved_by(r, q) : -1;
     return deserved > 0 && used(r, q, false) < deserved;
 }
 
@@ -389,7 +400,7 @@ static char *queue_name(int q)
     return xasprintf("q%02d", q);
 }
 
-static void set_queue(struct world *w, const struct change *c, bool two_kinds)
+static void set_queue(struct world *w, const struct change *c, const struct run *run)
 {
     cleanup_free char *name = queue_name(c->index);
     cleanup_free char *parent = c->parent >= 0 ? queue_name(c->parent) : NULL;
@@ -397,10 +408,14 @@ static void set_queue(struct world *w, const struct change *c, bool two_kinds)
     f->weight = 1000 * c->weight;
     f->priority = c->priority;
     f->closed = c->closed;
-    struct gang_quota *q = gang_quota_add(f, two_kinds ? GANG_ANY_GPU : GPU);
+    struct gang_quota *q = gang_quota_add(f, run->two_kinds ? GANG_ANY_GPU : GPU);
     q->deserved = c->deserved;
     q->cap = c->cap < 0 ? GANG_UNLIMITED : c->cap;
     q->reserved = c->reserved;
+    if (run->raises && c->reserved > 0 && c->reserved > c->deserved) {
+        q->deserved = c->reserved;
+        q->implied = c->reserved - (c->deserved > 0 ? c->deserved : 0);
+    }
     world_queue_set(w, f);
 }
 
@@ -558,12 +573,12 @@ static void print_change(const struct change *c)
 }
 
 static void core_apply(struct world *w, const struct reference *before, const struct change *c,
-                       int seq, bool two_kinds)
+                       int seq, const struct run *run)
 {
     const struct ref_gang *g = &before->gangs[c->index % GANGS];
     cleanup_free char *name = queue_name(c->index);
     if (c->what == QUEUE_SET)
-        set_queue(w, c, two_kinds);
+        set_queue(w, c, run);
     else if (c->what == QUEUE_GONE && before->queues[c->index].exists)
         world_queue_gone(w, name);
     else if (c->what == NODE_SET)
@@ -582,13 +597,14 @@ static int first_difference(const struct run *run, bool say)
     config.assemble = 0;
     struct world *w = world_new_with(config, true);
     struct reference *r = xcalloc(1, sizeof *r);
+    r->raises = run->raises;
     int found = -1;
     for (size_t i = 0; i < run->n && found < 0; i++) {
         const struct change *c = &run->changes[i];
         bool is_new = c->what == GANG_NEW && !r->gangs[c->index].exists;
         struct foretold told = is_new ? foretell(w, c, r->seq + 1) : (struct foretold){0, 0, -1};
         bool right = !is_new || i % 4 != 0 || helps(w, c, r->seq + 1, &told);
-        core_apply(w, r, c, r->seq + 1, run->two_kinds);
+        core_apply(w, r, c, r->seq + 1, run);
         ref_apply(r, c);
         if (is_new && (told.placed != r->gangs[c->index].placed || !right)) {
             found = (int)i;
@@ -627,7 +643,8 @@ static void shrink(struct run *run)
 
 static int report(struct run *run, uint64_t seed)
 {
-    printf("seed %llu fails; shrunk:\n", (unsigned long long)seed);
+    printf("seed %llu fails%s; shrunk:\n", (unsigned long long)seed,
+           run->raises ? ", with queues that deserve what they reserve" : "");
     shrink(run);
     for (size_t i = 0; i < run->n; i++)
         print_change(&run->changes[i]);
@@ -654,6 +671,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < CHANGES; k++)
             run.changes[k] = random_change(k);
         run.two_kinds = one_in(3);
+        run.raises = one_in(3);
         for (size_t k = 0; k < CHANGES && !run.two_kinds; k++)
             run.changes[k].second = run.changes[k].seconds = 0;
         if (first_difference(&run, false) >= 0)
