@@ -216,7 +216,7 @@ struct part {
     struct queue *queue;
     int32_t priority;
     bool last; /* its weight is 0 */
-    int64_t weight, want, got;
+    int64_t weight, deserved, want, got;
 };
 
 /* A larger weight would make all shares 0. */
@@ -292,24 +292,6 @@ static bool give_all(struct part *parts, size_t n, int64_t amount)
     return all <= amount;
 }
 
-/* Gives each child what it deserves; returns what is left. If all together deserve more than there
- * is, each gets its part. */
-static int64_t give_deserved(struct part *parts, size_t n, const uint32_t r, int64_t amount)
-{
-    __int128 sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct quota *quota = queue_quota(parts[i].queue, r);
-        int64_t deserved = quota && quota->deserved > 0 ? thousandths(quota->deserved) : 0;
-        parts[i].got = lesser(lesser(deserved, parts[i].want), amount);
-        sum += parts[i].got;
-    }
-    if (sum <= amount)
-        return amount - (int64_t)sum;
-    for (size_t i = 0; i < n; i++)
-        parts[i].got = (int64_t)((__int128)parts[i].got * amount / sum);
-    return 0;
-}
-
 static void give_rest(struct part *parts, size_t n, int64_t rest)
 {
     qsort(parts, n, sizeof *parts, by_demand);
@@ -326,6 +308,39 @@ static void give_rest(struct part *parts, size_t n, int64_t rest)
             weights -= parts[i].weight;
         }
     }
+}
+
+/* Divides the amount by what the children deserve. None gets more than it wants of that. Priorities
+ * and weights do not count. */
+static void divide_deserved(struct part *parts, size_t n, int64_t amount)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct part *p = &parts[i];
+        p->priority = 0;
+        p->last = p->deserved == 0;
+        p->weight = p->deserved ? p->deserved : 1;
+        p->want = lesser(p->deserved, p->want);
+        p->got = 0;
+    }
+    give_rest(parts, n, amount);
+}
+
+/* Gives each child what it deserves; returns what is left. If all together deserve and want more
+ * than there is, each gets its part. */
+static int64_t give_deserved(struct part *parts, size_t n, uint32_t r, int64_t amount)
+{
+    __int128 sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct quota *quota = queue_quota(parts[i].queue, r);
+        int64_t deserved = quota && quota->deserved > 0 ? thousandths(quota->deserved) : 0;
+        parts[i].deserved = lesser(deserved, amount);
+        parts[i].got = lesser(parts[i].deserved, parts[i].want);
+        sum += parts[i].got;
+    }
+    if (sum <= amount)
+        return amount - (int64_t)sum;
+    divide_deserved(parts, n, amount);
+    return 0;
 }
 
 static void divide(struct gang_core *core, struct queue *parent, struct part *parts, uint32_t r,
