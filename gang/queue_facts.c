@@ -94,8 +94,9 @@ bool gang_queue_facts_equal(const struct gang_queue_facts *a, const struct gang_
            a->fallback == b->fallback && str_eq(a->uid, b->uid) && str_eq(a->invalid, b->invalid) &&
            str_eq(a->parent, b->parent) && a->weight == b->weight &&
            a->weighs_amounts == b->weighs_amounts && a->priority == b->priority &&
-           a->firm_priority == b->firm_priority && a->closed == b->closed && a->fifo == b->fifo &&
-           a->reclaimable == b->reclaimable && a->preempt_min_runtime == b->preempt_min_runtime &&
+           a->firm_priority == b->firm_priority && a->closed == b->closed &&
+           a->closing == b->closing && a->fifo == b->fifo && a->reclaimable == b->reclaimable &&
+           a->preempt_min_runtime == b->preempt_min_runtime &&
            a->reclaim_min_runtime == b->reclaim_min_runtime && a->created == b->created &&
            quotas_equal(a, b);
 }

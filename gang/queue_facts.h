@@ -48,6 +48,7 @@ struct gang_queue_facts {
     int32_t firm_priority; /* gangs and single pods of this priority or a higher one are not
                               preemptible, unless they state it; 0: all are */
     bool closed;           /* takes no new pods */
+    bool closing;          /* muster writes that it is closed as soon as its gangs have ended */
     bool fifo;             /* nothing passes its first waiting gang */
     bool reclaimable;      /* others may take back what it uses above its deserved share */
     /* How long a gang runs at least before others of its queue preempt it, and before other queues

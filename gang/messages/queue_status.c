@@ -135,10 +135,11 @@ void queue_status_done(struct gang_queue_status *status)
 
 /* ---- when it is written ---- */
 
-static uint64_t digest(const struct gang_queue_status *s)
+/* A queue below a closed one is closed before and after it is closing itself. */
+static uint64_t digest(const struct gang_queue_status *s, bool closing)
 {
     uint64_t h = hash_text(hash_u64(HASH_START, (uint64_t)s->reason), s->text);
-    const int counts[] = {s->waiting, s->planned, s->running, s->done, s->closed};
+    const int counts[] = {s->waiting, s->planned, s->running, s->done, s->closed, closing};
     for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
         h = hash_u64(h, (uint64_t)counts[i]);
     for (size_t i = 0; i < s->n_amounts; i++) {
@@ -187,7 +188,7 @@ static size_t emit_if_changed(struct gang_core *core, struct queue *queue)
 {
     struct gang_queue_status s = queue_status(core, queue);
     size_t work = 1 + s.n_amounts + s.n_children;
-    uint64_t now = digest(&s);
+    uint64_t now = digest(&s, queue->facts->closing);
     if (now != queue->emitted)
         emit(core, &s);
     queue->emitted = now;

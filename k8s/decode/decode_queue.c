@@ -34,6 +34,7 @@ static struct gang_queue_facts *invalid_queue(const struct queue_dialect *dialec
     f->parent = STEAL(read->parent);
     f->parent_field = read->parent_field;
     f->closed = read->closed;
+    f->closing = read->closing;
     f->invalid = xstrdup(why);
     gang_queue_facts_free(read);
     return f;

@@ -52,6 +52,7 @@ static int volcano_decode(const json_t *object, struct gang_queue_facts *facts, 
     const char *state = field_peek(object, "status", "state", NULL);
     facts->parent_field = "spec.parent";
     facts->closed = state && *state && !str_eq(state, "Open");
+    facts->closing = state && str_eq(state, "Closing");
     if (dialect_spec(object, &spec, err) < 0)
         return -1;
     if (field_string(spec, "parent", &parent, err) < 0)

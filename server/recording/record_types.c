@@ -298,6 +298,7 @@ static const struct record_field queue_fields[] = {
     I32(gang_queue_facts, priority),
     I32(gang_queue_facts, firm_priority),
     BOOL(gang_queue_facts, closed),
+    BOOL(gang_queue_facts, closing),
     BOOL(gang_queue_facts, fifo),
     BOOL(gang_queue_facts, reclaimable),
     I64(gang_queue_facts, preempt_min_runtime),

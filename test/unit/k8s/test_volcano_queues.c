@@ -4,6 +4,7 @@
 
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/queue_dialect.h"
+#include "k8s/encoding/kube_field.h"
 #include "test/lib/world_queues.h"
 #include "test/lib/yaml_object.h"
 
@@ -60,10 +61,69 @@ static void Q05_a_queue_that_reserves_more_than_its_parent_is_valid(void **state
     }
 }
 
+/* ---- the state ---- */
+
+#define STATE(s) "status: {state: " s ", allocated: {}}"
+
+static const char *state_in(const struct gang_queue_status *status, const char *members)
+{
+    static char state[16];
+    cleanup_free char *text = xasprintf("{metadata: {name: c, uid: u-c}, %s}", members);
+    cleanup_json json_t *object = yaml_object(text);
+    struct queue_view view = {.object = object};
+    cleanup_json json_t *patch =
+        queue_dialect_by_group("scheduling.volcano.sh")->status(status, &view);
+    const char *s = field_peek(patch, "status", "state", NULL);
+    snprintf(state, sizeof state, "%s", s ? s : "");
+    return state;
+}
+
+/* The state that muster writes after queue c has become this; "": none. */
+static const char *state_after(struct world *w, const char *members)
+{
+    size_t n;
+    const char *state = "";
+    struct gang_event ev = {.kind = GANG_EV_QUEUE_SET, .queue = read_queue("c", members)};
+    w->now += SECONDS(2); /* statuses come at most once a second */
+    const struct gang_effect *effects = gang_step(w->core, w->now, &ev, 1, &n);
+    for (size_t i = 0; i < n; i++)
+        if (effects[i].kind == GANG_QUEUE_STATUS && str_eq(effects[i].queue.ref->name, "c"))
+            state = state_in(&effects[i].queue, members);
+    gang_event_done(&ev);
+    return state;
+}
+
+/* It takes no gangs already, so nothing else about it changes. */
+static void Q05_a_queue_that_is_closed_already_ends_closing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *parent, *spec, *before;
+    } cases[] = {
+        {STATE("Closed"), "spec: {parent: p}, ", STATE("Open")}, /* closed by its parent */
+        {STATE("Open"), "spec: {parent: p}, ", STATE("Closed")},
+        {STATE("Open"), "spec: {parent: p}, ", STATE("Unknown")},
+        {STATE("Open"), "spec: {parent: p, weight: 0}, ", STATE("Closed")}, /* invalid */
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct world *w = world_of_nodes(1, 8);
+        cleanup_free char *before = xasprintf("%s%s", cases[i].spec, cases[i].before);
+        cleanup_free char *closing = xasprintf("%s%s", cases[i].spec, STATE("Closing"));
+        cleanup_free char *closed = xasprintf("%s%s", cases[i].spec, STATE("Closed"));
+        world_queue_set(w, read_queue("p", cases[i].parent));
+        assert_string_equal(state_after(w, before), "");
+        if (!str_eq(state_after(w, closing), "Closed"))
+            fail_msg("case %zu: it stays Closing", i);
+        assert_string_equal(state_after(w, closed), "");
+        world_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q05_a_queue_that_reserves_more_than_its_parent_is_valid),
+        cmocka_unit_test(Q05_a_queue_that_is_closed_already_ends_closing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
