@@ -247,16 +247,24 @@ static int64_t surplus_weight(const struct gang_core *core, const struct queue *
     return boosted(queue, stated_weight(core, queue, r));
 }
 
+static __int128 largest_weight(const struct gang_core *core, const struct queue *queue)
+{
+    __int128 most = 0;
+    for (size_t i = 0; i < queue->n_quotas; i++) {
+        __int128 weight = stated_weight(core, queue, queue->quotas[i].resource);
+        most = weight > most ? weight : most;
+    }
+    return most;
+}
+
 int64_t order_weight(const struct gang_core *core, const struct queue *queue,
                      const struct need *used)
 {
-    const struct quota *quota = queue_quota(queue, used->resource);
-    __int128 of_queue = (__int128)queue_weight(queue) * 1000;
-    if (!quota)
-        return boosted(queue, of_queue);
-    __int128 weight = stated_weight(core, queue, used->resource);
-    bool borrows = used->amount > quota->deserved;
-    return boosted(queue, weight || borrows ? weight : of_queue);
+    uint32_t r = used->resource;
+    const struct quota *quota = queue_quota(queue, r);
+    __int128 weight = stated_weight(core, queue, r);
+    bool last = r != RES_CPU && r != RES_MEMORY && quota && used->amount > quota->deserved;
+    return boosted(queue, weight || last ? weight : largest_weight(core, queue));
 }
 
 static int64_t lesser(int64_t a, int64_t b)

@@ -57,8 +57,9 @@ bool queue_is_owed(const struct gang_core *core, const struct queue *queue, stru
 /* x * 2^-(dt / half_life). */
 int64_t share_fade(int64_t x, usec_t dt, usec_t half_life);
 /* The weight by which the use of one resource counts in the order of queues, in millionths and
- * changed by past use: what the queue states for the resource. If that is 0 and the queue borrows
- * nothing of the resource, the weight of the queue as a whole. */
+ * changed by past use: what the queue states for the resource. If that is 0, the largest weight of
+ * the queue, except for devices of which it borrows: cpu and memory without a weight, which every
+ * pod uses, must not cancel the weight for devices. */
 int64_t order_weight(const struct gang_core *core, const struct queue *queue,
                      const struct need *used);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights that are amounts, as those of Koordinator: 1 is what the whole cluster has. */
+/* Each resource has its own weight: numbers as in KAI, or amounts as in Koordinator, where 1 is
+ * what the whole cluster has. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
@@ -120,12 +121,127 @@ static void Q02_the_order_compares_parts_of_the_cluster(void **state)
     world_free(w);
 }
 
+/* ---- resources without a weight ---- */
+
+/* A node with 8 GPUs and 100 cpu. Each pod of a backlog needs one GPU and one cpu. */
+static void add_node(struct world *w)
+{
+    world_node_small(w, "n0", 8, 100000);
+}
+
+static void cpu_backlog(struct world *w, const char *queue, int n)
+{
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", queue, i);
+        cleanup_free char *pod = xasprintf("%s-0", name);
+        struct gang_group_facts *f = world_group_facts(name, 1);
+        f->queue = xstrdup(queue);
+        world_group_set(w, f);
+        world_pod_shaped(w, pod, name, 1, 1000, 0);
+    }
+}
+
+/* It deserves nothing. In KAI, a weight that is not set is 0. */
+static void kai_queue(struct world *w, const char *name, int gpu_weight, int cpu_weight)
+{
+    struct gang_queue_facts *f = world_queue_facts(name, NULL);
+    f->weight = 1000 * (gpu_weight > cpu_weight ? gpu_weight : cpu_weight);
+    struct gang_quota *q = gang_quota_add(f, "cpu");
+    q->deserved = 0;
+    q->weight = 1000 * cpu_weight;
+    q = gang_quota_add(f, GPU);
+    q->deserved = 0;
+    q->weight = 1000 * gpu_weight;
+    world_queue_set(w, f);
+}
+
+static void Q02_cpu_without_a_weight_leaves_gpus_their_weight(void **state)
+{
+    (void)state;
+    struct world *w = world_without_nodes();
+    kai_queue(w, "three", 3, 0);
+    kai_queue(w, "one", 1, 0);
+    cpu_backlog(w, "three", 8);
+    cpu_backlog(w, "one", 8);
+    add_node(w);
+    assert_int_equal(world_queue_used(w, "three", GPU), 6);
+    assert_int_equal(world_queue_used(w, "one", GPU), 2);
+    world_free(w);
+}
+
+/* Also of a queue whose other weights are large amounts. */
+static void Q02_cpu_that_a_list_of_amounts_leaves_out_has_the_largest_weight(void **state)
+{
+    (void)state;
+    struct world *w = world_without_nodes();
+    for (int i = 0; i < 2; i++) {
+        struct gang_queue_facts *f = world_queue_facts(i ? "one" : "three", NULL);
+        f->weighs_amounts = true;
+        gang_quota_add(f, GPU)->weight = i ? 200 : 600;
+        gang_quota_add(f, "cpu")->deserved = 0;
+        gang_quota_add(f, "cpu")->weight = 0;
+        world_queue_set(w, f);
+    }
+    cpu_backlog(w, "three", 8);
+    cpu_backlog(w, "one", 8);
+    add_node(w);
+    assert_int_equal(world_queue_used(w, "three", GPU), 6);
+    assert_int_equal(world_queue_used(w, "one", GPU), 2);
+    world_free(w);
+}
+
+/* Otherwise its first gang with GPUs would wait behind all others. */
+static void Q02_a_queue_that_uses_only_cpu_is_not_last(void **state)
+{
+    (void)state;
+    struct world *w = world_without_nodes();
+    kai_queue(w, "only-cpu", 1, 0);
+    kai_queue(w, "gpus", 1, 0);
+    add_node(w);
+    add_single(w, "only-cpu", "half-of-cpu", "cpu", 50000);
+    backlog(w, "gpus", 3, 2);
+    /* Both next gangs come at once, and there is room for one. */
+    static const char *const queues[] = {"gpus", "only-cpu"};
+    struct gang_event events[4];
+    for (size_t i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("next-of-%s", queues[i]);
+        struct gang_group_facts *group = world_group_facts(name, 1);
+        group->queue = xstrdup(queues[i]);
+        events[2 * i] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = group};
+        events[2 * i + 1] =
+            (struct gang_event){.kind = GANG_EV_POD_SET, .pod = world_pod_facts(name, name, 2)};
+    }
+    world_step(w, events, ARRAY_SIZE(events));
+    assert_string_equal(world_state(w, "next-of-only-cpu"), "Planned");
+    assert_string_equal(world_state(w, "next-of-gpus"), "Waiting");
+    world_free(w);
+}
+
+/* The weight for cpu does not count for GPUs. */
+static void Q02_a_queue_without_a_weight_for_gpus_gets_them_last(void **state)
+{
+    (void)state;
+    struct world *w = world_without_nodes();
+    kai_queue(w, "no-weight", 0, 9);
+    kai_queue(w, "one", 1, 1);
+    cpu_backlog(w, "no-weight", 8);
+    cpu_backlog(w, "one", 6);
+    add_node(w);
+    assert_int_equal(world_queue_used(w, "one", GPU), 6);
+    assert_int_equal(world_queue_used(w, "no-weight", GPU), 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q02_amounts_weigh_against_each_other),
         cmocka_unit_test(Q02_a_weight_of_1_is_the_whole_cluster),
         cmocka_unit_test(Q02_the_order_compares_parts_of_the_cluster),
+        cmocka_unit_test(Q02_cpu_without_a_weight_leaves_gpus_their_weight),
+        cmocka_unit_test(Q02_cpu_that_a_list_of_amounts_leaves_out_has_the_largest_weight),
+        cmocka_unit_test(Q02_a_queue_that_uses_only_cpu_is_not_last),
+        cmocka_unit_test(Q02_a_queue_without_a_weight_for_gpus_gets_them_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
