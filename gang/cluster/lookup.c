@@ -71,11 +71,16 @@ bool gang_suspends(const struct gang *gang)
     return facts && facts->suspends && gang->groups.next == gang->groups.prev;
 }
 
+const struct pod *signature_pod(const struct signature *signature)
+{
+    const struct list *pods = list_empty(&signature->pods) ? &signature->ended : &signature->pods;
+    return list_empty(pods) ? NULL : CONTAINER_OF(pods->next, struct pod, in_signature);
+}
+
 const struct gang_pod_facts *signature_sample(const struct signature *signature)
 {
-    return list_empty(&signature->pods)
-               ? NULL
-               : CONTAINER_OF(signature->pods.next, struct pod, in_signature)->facts;
+    const struct pod *pod = signature_pod(signature);
+    return pod ? pod->facts : NULL;
 }
 
 int64_t signature_need(const struct signature *signature, uint32_t resource)

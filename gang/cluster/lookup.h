@@ -48,8 +48,10 @@ bool gate_is_closed(const struct pod *pod);
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
 /* How much of the resource one pod of the signature needs. */
 int64_t signature_need(const struct signature *signature, uint32_t resource);
-/* The facts of a pod of the signature, of one that counts if there is any: topology spread does not
- * count Terminating pods. NULL: no pod is left. */
+/* A pod of the signature, one that counts if there is any: topology spread does not count
+ * Terminating pods. NULL: no pod is left. */
+const struct pod *signature_pod(const struct signature *signature);
+/* The facts of this pod. */
 const struct gang_pod_facts *signature_sample(const struct signature *signature);
 /* Whether muster suspends the gang's workload instead of evicting its pods. */
 bool gang_suspends(const struct gang *gang);

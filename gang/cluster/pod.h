@@ -124,6 +124,7 @@ struct pod {
 
     /* cluster/signatures.c */
     struct list in_signature;
+    bool counts; /* it is in signature->pods, else in signature->ended */
 
     /* cluster/volume_claims.c */
     struct claim_use *uses; /* one for each of facts->claims, in the same order */

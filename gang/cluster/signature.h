@@ -104,7 +104,8 @@ struct signature {
     struct rule_results *rule_results; /* shared with other signatures */
 
     /* cluster/signatures.c */
-    struct list pods; /* all pods of this signature, first those that count */
+    struct list pods;  /* its pods that count, see pod_counts() */
+    struct list ended; /* its other pods */
 
     /* cluster/class_labels.c */
     struct signature_labels {

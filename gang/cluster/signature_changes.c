@@ -44,7 +44,7 @@ void on_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 static void update_expected_slots(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        if (slot->pod || !list_empty(&slot->signature->pods))
+        if (slot->pod || signature_pod(slot->signature))
             continue;
         list_for_each (pod, &gang->members, struct pod, in_gang)
             if (pod->unit == slot->unit && !pod->signature->limited &&

@@ -256,6 +256,7 @@ struct signature *signature_of(struct gang_core *core, const struct gang_pod_fac
                                          signature->key + nodes, signature->key + base);
     signature->rule_results = rule_results_ref(core, rules);
     list_init(&signature->pods);
+    list_init(&signature->ended);
     map_set(&core->signatures, signature->key, signature);
     return signature_ref(signature);
 }
@@ -319,9 +320,12 @@ static struct rule_result *rule_result_at(struct rule_results *v, const struct n
 
 void signature_sort(struct pod *pod)
 {
-    struct list *pods = &pod->signature->pods;
+    bool counts = pod_counts(pod);
+    if (!list_empty(&pod->in_signature) && counts == pod->counts)
+        return;
     list_remove(&pod->in_signature);
-    list_push(pod_counts(pod) ? pods->next : pods, &pod->in_signature);
+    list_push(counts ? &pod->signature->pods : &pod->signature->ended, &pod->in_signature);
+    pod->counts = counts;
 }
 
 void signature_unlist(struct pod *pod)
@@ -334,10 +338,10 @@ const char *signature_refusal(struct signature *signature, const struct node *no
     if (!node->facts)
         return "the node is unknown";
     struct rule_result *v = rule_result_at(signature->rule_results, node);
-    if (v->gen != node->gen && list_empty(&signature->pods))
+    const struct pod *sample = v->gen != node->gen ? signature_pod(signature) : NULL;
+    if (v->gen != node->gen && !sample)
         return "no pod of this signature is left";
     if (v->gen != node->gen) {
-        const struct pod *sample = CONTAINER_OF(signature->pods.next, struct pod, in_signature);
         *v = (struct rule_result){node->gen, refusal(sample, node)};
     }
     return v->no;

@@ -12,8 +12,7 @@
 struct signature *signature_of(struct gang_core *core, const struct gang_pod_facts *facts);
 struct signature *signature_ref(struct signature *signature);
 void signature_unref(struct gang_core *core, struct signature *signature);
-/* Puts the pod into the list of its signature. Call it when pod_counts() may have changed: the pods
- * that count come first, the newest before the others. */
+/* Puts the pod into a list of its signature. Call it when pod_counts() may have changed. */
 void signature_sort(struct pod *pod);
 void signature_unlist(struct pod *pod);
 /* Whether the pod requests more resources than a member may. Its signature then leaves out those
