@@ -94,8 +94,8 @@ static const struct config_key keys[] = {
      "same. The first updates may come sooner"},
     {ABOUT_LIMITS, "requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION,
      AT(request_timeout), "10", MSEC(100), SEC(3600), NULL,
-     "time limit for each part of a request: sending the headers, sending the body, and reading "
-     "the reply"},
+     "time limit for each part of a request: sending the headers after the request line, sending "
+     "the body, and reading the reply"},
     {ABOUT_ORDER, "starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300",
      0, SEC(2592000), NULL,
      "time that a gang waits before muster sets capacity aside for it (0 disables)"},

@@ -231,13 +231,27 @@ const char *http_peer(const struct http_request *r, char out[HTTP_PEER])
 
 /* ---- the library's callbacks ---- */
 
+static struct conn *conn_of(struct MHD_Connection *c)
+{
+    return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* Called when the request line has arrived. The library passes the result to on_request(). */
+static void *on_request_line(void *cls, const char *uri, struct MHD_Connection *c)
+{
+    struct http *h = cls;
+    (void)uri;
+    conn_enter(&h->conns, conn_of(c), CONN_HEADERS);
+    return NULL;
+}
+
 static struct http_internal *begin_request(struct http *h, struct MHD_Connection *c,
                                            const char *path, const char *method)
 {
     struct http_internal *in = xcalloc(1, sizeof *in);
     in->http = h;
     in->mhd = c;
-    in->conn = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    in->conn = conn_of(c);
     struct http_request *r = &in->request;
     r->inner = in;
     r->started = usec_now();
@@ -425,8 +439,9 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
         fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT,
         o->connection_limit + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONN_IDLE_SECONDS,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        h, MHD_OPTION_END);
 }
 
 static struct http *http_free(struct http *h)

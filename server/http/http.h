@@ -10,9 +10,11 @@
  * for inactivity
  *   - room for new connections at the connection limit, and an orderly end
  *
- * At connection_limit, each new connection replaces the connection that has been idle longest. If
- * none is idle, it replaces the connection that has taken longest to send its headers or body or to
- * read its reply. Clients that keep connections open therefore cannot lock out others.
+ * A connection without a request is idle. At connection_limit, each new connection replaces the
+ * connection that has been idle longest. If none is idle, it replaces the connection that has taken
+ * longest to send its headers or body or to read its reply. Clients that keep connections open
+ * therefore cannot lock out others. If most of the connections that can be replaced have never sent
+ * a request, the oldest of these is replaced instead.
  *
  * Life of a request
  *   1. The route and the limits are checked when the headers have arrived. If Content-Length is too
@@ -62,7 +64,8 @@ struct http_options {
     size_t body_limit;      /* bytes */
     size_t memory;          /* bytes, for all bodies and unread replies together */
     const char *setting;    /* that the user can raise to raise both; NULL: they are fixed */
-    usec_t request_timeout; /* for the headers, for the body, and for reading the reply */
+    usec_t request_timeout; /* for the headers behind the request line, for the body, and for
+                               reading the reply */
     const struct http_route *routes;
     size_t n_routes;
     void *arg; /* for handlers and `refused` */

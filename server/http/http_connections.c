@@ -6,10 +6,9 @@
 void conns_init(struct conns *c, usec_t request_timeout, size_t limit)
 {
     pthread_mutex_init(&c->lock, NULL);
+    list_init(&c->silent);
     list_init(&c->timed);
     list_init(&c->idle);
-    c->count = c->leaving = 0;
-    c->cut = 0;
     c->request_timeout = request_timeout;
     c->limit = limit;
 }
@@ -20,35 +19,49 @@ void conns_done(struct conns *c)
 }
 
 /* The caller holds the lock. */
-static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
+static void set_stage(struct conns *c, struct conn *conn, enum conn_stage stage)
 {
     list_remove(&conn->link);
+    c->in_stage[conn->stage]--;
+    c->in_stage[stage]++;
+    conn->stage = stage;
+}
+
+/* The caller holds the lock. */
+static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
+{
     if (conn->stage == CONN_CUT)
         return; /* a cut connection stays cut */
-    conn->stage = stage;
+    set_stage(c, conn, stage);
     if (stage == CONN_WORK)
         return;
-    bool idle = stage == CONN_IDLE;
+    bool idle = stage == CONN_IDLE || stage == CONN_NEW;
     conn->deadline = usec_now() + (idle ? CONN_IDLE_SECONDS * USEC_PER_SEC : c->request_timeout);
-    list_push(idle ? &c->idle : &c->timed, &conn->link);
+    list_push(stage == CONN_NEW    ? &c->silent
+              : stage == CONN_IDLE ? &c->idle
+                                   : &c->timed,
+              &conn->link);
 }
 
 /* The caller holds the lock. The library calls conn_close() before it closes a socket, so the
  * descriptor cannot belong to another connection. */
 static void cut(struct conns *c, struct conn *conn)
 {
-    list_remove(&conn->link);
-    conn->stage = CONN_CUT;
+    set_stage(c, conn, CONN_CUT);
     c->cut++;
-    c->leaving++;
     shutdown(conn->fd, SHUT_RDWR);
 }
 
-/* A connection whose request muster has to answer is in no list, so it is never cut. */
+/* A connection whose request muster has to answer is in no list, so it is never cut. Clients that
+ * only connect cut each other's connections, and not those of kube-scheduler. As long as new
+ * connections are few, they are safe: their requests may be on the way. */
 static void make_room(struct conns *c)
 {
+    size_t open = c->count - c->in_stage[CONN_CUT], listed = open - c->in_stage[CONN_WORK];
     struct list *from = list_empty(&c->idle) ? &c->timed : &c->idle;
-    if (c->count - c->leaving > c->limit && !list_empty(from))
+    if (c->in_stage[CONN_NEW] > listed / 2)
+        from = &c->silent;
+    if (open >= c->limit && !list_empty(from))
         cut(c, CONTAINER_OF(from->next, struct conn, link));
 }
 
@@ -58,9 +71,10 @@ struct conn *conn_open(struct conns *c, int fd)
     conn->fd = fd;
     list_init(&conn->link);
     pthread_mutex_lock(&c->lock);
-    c->count++;
     make_room(c);
-    place(c, conn, CONN_HEADERS);
+    c->count++;
+    c->in_stage[conn->stage]++;
+    place(c, conn, CONN_NEW);
     pthread_mutex_unlock(&c->lock);
     return conn;
 }
@@ -69,7 +83,7 @@ void conn_close(struct conns *c, struct conn *conn)
 {
     pthread_mutex_lock(&c->lock);
     c->count--;
-    c->leaving -= conn->stage == CONN_CUT;
+    c->in_stage[conn->stage]--;
     list_remove(&conn->link);
     pthread_mutex_unlock(&c->lock);
     free(conn);
@@ -96,6 +110,7 @@ void http_sweep(struct http *h, usec_t now)
 {
     struct conns *c = &h->conns;
     pthread_mutex_lock(&c->lock);
+    cut_overdue(c, &c->silent, now);
     cut_overdue(c, &c->timed, now);
     cut_overdue(c, &c->idle, now);
     pthread_mutex_unlock(&c->lock);

@@ -15,16 +15,18 @@
 
 /* The stage of a connection. It determines the deadline. */
 enum conn_stage {
-    CONN_HEADERS, /* new: the headers of the first request have not arrived */
+    CONN_NEW,     /* no request yet: idle, but the first to be cut if most connections are new */
+    CONN_HEADERS, /* the request line has arrived */
     CONN_BODY,
     CONN_WORK, /* muster has to answer: no deadline */
     CONN_REPLY,
     CONN_IDLE, /* between two requests */
     CONN_CUT,  /* shut down at a deadline or to make room */
+    CONN_STAGES
 };
 
 struct conn {
-    struct list link; /* in conns.timed, conns.idle or no list */
+    struct list link; /* in a list of conns, or in none (WORK, CUT) */
     usec_t deadline;
     int fd;
     enum conn_stage stage;
@@ -34,10 +36,10 @@ struct conn {
  * of deadlines. */
 struct conns {
     pthread_mutex_t lock;
-    struct list timed; /* HEADERS, BODY, REPLY */
+    struct list silent; /* NEW */
+    struct list timed;  /* HEADERS, BODY, REPLY */
     struct list idle;
-    size_t count;
-    size_t leaving;         /* connections that are cut but not closed yet */
+    size_t count, in_stage[CONN_STAGES];
     uint64_t cut;           /* connections that were cut since the start */
     usec_t request_timeout; /* const */
     size_t limit;           /* const */
@@ -49,8 +51,9 @@ struct conn *conn_open(struct conns *c, int fd);
 void conn_close(struct conns *c, struct conn *conn);
 void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage);
 
-/* How long a connection may be idle, in seconds. Go's client closes an idle connection after 90 s.
- * muster waits longer, so that it does not close a connection on which a request is arriving. */
+/* How long a connection may be idle, in seconds. Go's client closes an idle connection after 90 s,
+ * even if it has never sent a request on it. muster waits longer, so that it does not close a
+ * connection on which a request is arriving. */
 #define CONN_IDLE_SECONDS 120
 
 #define REFUSE_DEFERRING (SIZE_MAX - SIZE_MAX / 2) /* the highest bit */

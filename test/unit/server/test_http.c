@@ -387,7 +387,6 @@ static void bytes_that_are_not_http_are_refused(void **state)
 {
     struct context *c = *state;
     static const char *const texts[] = {
-        "\r\n\r\n\r\n",
         "hello\r\n\r\n",
         "POST /echo HTTP/9.9\r\n\r\n",
         "POST\r\n\r\n",
@@ -447,10 +446,47 @@ static void a_connection_with_a_slow_body_is_closed(void **state)
     assert_int_equal(stats.cut, 1);
 }
 
-static void a_silent_connection_is_closed(void **state)
+/* A later request has the deadline of the first one. */
+static void slow_headers_on_a_used_connection_close_it(void **state)
 {
     struct context *c = *state;
     int fd = client_connect(address(c));
+    cleanup_reply struct client_reply r;
+    client_request(fd, "POST", "/echo", "abc");
+    assert_true(client_read(fd, &r));
+    usec_t took = drip(fd, "POST /echo HTTP/1.1\r\nX-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    assert_true(took >= REQUEST_TIMEOUT / 2 && took < 10 * USEC_PER_SEC);
+    close(fd);
+}
+
+/* Go's client opens a connection for a call, sends the call on another one that has become free,
+ * and keeps the new one for later. */
+static void a_connection_without_a_request_is_idle_from_the_start(void **state)
+{
+    struct context *c = *state;
+    int used = client_connect(address(c)), silent = client_connect(address(c));
+    assert_false(client_closed(used, 3 * REQUEST_TIMEOUT / 2));
+    cleanup_reply struct client_reply r;
+    client_request(used, "POST", "/echo", "abc");
+    assert_true(client_read(used, &r));
+    assert_int_equal(r.status, 200);
+    http_sweep(c->http, usec_now() + (CONN_IDLE_SECONDS - 5) * USEC_PER_SEC);
+    assert_false(client_closed(silent, 100 * USEC_PER_MSEC));
+    http_sweep(c->http, usec_now() + (CONN_IDLE_SECONDS + 1) * USEC_PER_SEC);
+    assert_true(client_closed(silent, 10 * USEC_PER_SEC));
+    assert_true(client_closed(used, 10 * USEC_PER_SEC));
+    close(used);
+    close(silent);
+}
+
+/* The library skips them, so they leave the connection idle. */
+static void empty_lines_are_not_a_request(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    client_send(fd, "\r\n\r\n\r\n", 6);
+    assert_false(client_closed(fd, 3 * REQUEST_TIMEOUT / 2));
+    http_sweep(c->http, usec_now() + (CONN_IDLE_SECONDS + 1) * USEC_PER_SEC);
     assert_true(client_closed(fd, 10 * USEC_PER_SEC));
     close(fd);
 }
@@ -689,6 +725,83 @@ static void T10_clients_that_keep_connections_open_do_not_block_others(void **st
     http_close(h, usec_now() + USEC_PER_SEC);
 }
 
+/* Opens a connection that stays idle after its reply. */
+static int used_connection(struct http *h)
+{
+    int fd = client_connect(http_address(h));
+    cleanup_reply struct client_reply r;
+    client_request(fd, "GET", "/get", NULL);
+    assert_true(client_read(fd, &r));
+    assert_int_equal(r.status, 200);
+    return fd;
+}
+
+static void wait_for_cuts(struct http *h, uint64_t n)
+{
+    struct http_stats stats;
+    for (int i = 0; i < 1000; i++) {
+        http_stats(h, &stats);
+        if (stats.cut >= n)
+            return;
+        usleep(10000);
+    }
+    fail_msg("only %d connections were cut", (int)stats.cut);
+}
+
+static void T10_clients_that_send_nothing_do_not_close_used_connections(void **state)
+{
+    enum { LIMIT = 16, USED = 2, CLIENTS = 200 };
+    struct http *h = small_listener(*state, LIMIT, 2 * BODY_LIMIT);
+    int used[USED], fds[CLIENTS];
+    for (int i = 0; i < USED; i++)
+        used[i] = used_connection(h);
+    for (int i = 0; i < CLIENTS; i++)
+        fds[i] = client_connect(http_address(h));
+    close(used_connection(h)); /* the listener has accepted all of them */
+    for (int i = 0; i < USED; i++) {
+        cleanup_reply struct client_reply r;
+        client_request(used[i], "GET", "/get", NULL);
+        assert_true(client_read(used[i], &r));
+        assert_int_equal(r.status, 200);
+        close(used[i]);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        close(fds[i]);
+    http_close(h, usec_now() + USEC_PER_SEC);
+}
+
+/* Clients that connect at the same time do not replace each other before they send a request. */
+static void T10_new_connections_replace_kept_ones_and_not_each_other(void **state)
+{
+    static const char *const starts[] = {
+        "GET /get HTTP/1.1\r\nHost: x\r\n",     /* headers without an end */
+        "GET /get HTTP/1.1\r\nHost: x\r\n\r\n", /* stays open after its reply */
+    };
+    enum { LIMIT = 16, BURST = LIMIT / 2 };
+    for (size_t kind = 0; kind < ARRAY_SIZE(starts); kind++) {
+        struct http *h = small_listener(*state, LIMIT, 2 * BODY_LIMIT);
+        int kept[LIMIT], burst[BURST];
+        for (int i = 0; i < LIMIT; i++) {
+            kept[i] = client_connect(http_address(h));
+            client_send(kept[i], starts[kind], strlen(starts[kind]));
+        }
+        usleep(100000); /* so that the listener reads what they sent */
+        for (int i = 0; i < BURST; i++)
+            burst[i] = client_connect(http_address(h));
+        wait_for_cuts(h, BURST);
+        for (int i = 0; i < BURST; i++) {
+            cleanup_reply struct client_reply r;
+            client_request(burst[i], "GET", "/get", NULL);
+            assert_true(client_read(burst[i], &r));
+            assert_int_equal(r.status, 200);
+            close(burst[i]);
+        }
+        for (int i = 0; i < LIMIT; i++)
+            close(kept[i]);
+        http_close(h, usec_now() + USEC_PER_SEC);
+    }
+}
+
 static void T10_a_connection_with_a_request_being_answered_is_never_closed_for_others(void **state)
 {
     struct context *c = *state;
@@ -772,7 +885,9 @@ int main(void)
         TEST(bytes_that_are_not_http_are_refused),
         TEST(a_connection_with_slow_headers_is_closed),
         TEST(a_connection_with_a_slow_body_is_closed),
-        TEST(a_silent_connection_is_closed),
+        TEST(slow_headers_on_a_used_connection_close_it),
+        TEST(a_connection_without_a_request_is_idle_from_the_start),
+        TEST(empty_lines_are_not_a_request),
         TEST(an_idle_connection_is_kept),
         TEST(a_thousand_deferred_replies_do_not_block_others),
         TEST(a_deferred_request_outlives_its_deadline_and_its_peer),
@@ -781,6 +896,8 @@ int main(void)
         TEST(a_refused_request_never_counts_as_deferred),
         TEST(a_port_in_use_is_named),
         TEST(T10_clients_that_keep_connections_open_do_not_block_others),
+        TEST(T10_clients_that_send_nothing_do_not_close_used_connections),
+        TEST(T10_new_connections_replace_kept_ones_and_not_each_other),
         TEST(T10_a_connection_with_a_request_being_answered_is_never_closed_for_others),
         TEST(T10_replies_that_clients_do_not_read_count_as_memory_in_use),
     };
