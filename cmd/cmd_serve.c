@@ -225,8 +225,10 @@ static int start(struct server *s, struct err *err)
     s->loop = loop_new(s->config, &s->metrics, err);
     if (!s->loop || loop_watch_signals(s->loop, err) < 0)
         return -1;
-    return open_listeners(s, err) < 0 || open_recorder(s, err) < 0 || open_cluster(s, err) < 0 ? -1
-                                                                                               : 0;
+    if (open_listeners(s, err) < 0 || open_cluster(s, err) < 0)
+        return -1;
+    /* Last, because it renames the recording before. Events wait for loop_run(). */
+    return open_recorder(s, err);
 }
 
 static int serve(struct server *s)
@@ -243,7 +245,6 @@ static int serve(struct server *s)
     log_error("Cannot start", "error", err.text, NULL);
     if (s->loop)
         loop_abandon(s->loop);
-    s->recorder = recorder_close(s->recorder);
     return CMD_FAILED;
 }
 

@@ -510,6 +510,13 @@ static void drain(struct loop *l)
         epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), 10);
 }
 
+static void close_cluster(struct loop *l)
+{
+    if (l->cluster)
+        l->cluster->ops->close(l->cluster, usec_now() + CLOSE_CLUSTER);
+    l->cluster = NULL;
+}
+
 /* Refuses all deferred requests, and waits until the replies are sent. */
 static void close_listeners(struct loop *l)
 {
@@ -554,14 +561,14 @@ static void end(struct loop *l)
     if (held > 0)
         log_info("Answered all held calls", "calls", log_int(held), NULL);
     drain(l);
-    l->cluster->ops->close(l->cluster, usec_now() + CLOSE_CLUSTER);
-    l->cluster = NULL;
+    close_cluster(l);
     close_listeners(l);
 }
 
 void loop_abandon(struct loop *l)
 {
     atomic_store(&l->stopping, true);
+    close_cluster(l);
     close_listeners(l);
 }
 

@@ -47,13 +47,14 @@ struct cluster_sink loop_sink(struct loop *loop);
  * may be NULL. */
 void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);
 void loop_attach_cluster(struct loop *loop, struct cluster *cluster);
-/* Records every step. The caller owns the recorder, which must outlive loop_run(). */
+/* Records every step. Call it before loop_run(). The caller owns the recorder, which must outlive
+ * loop_run(). */
 void loop_record(struct loop *loop, struct recorder *recorder);
 /* Makes SIGTERM and SIGINT end loop_run(). A second signal kills the process. Both must be blocked
  * in every thread. */
 int loop_watch_signals(struct loop *loop, struct err *err);
 void loop_run(struct loop *loop);
-/* Closes the listeners, if something failed before loop_run(). */
+/* Closes the listeners and the cluster, if something failed before loop_run(). */
 void loop_abandon(struct loop *loop);
 void loop_stop(struct loop *loop);
 

@@ -470,6 +470,39 @@ static void replay_finds_the_change(const char *path, const char *from, const ch
     expect(json, 1, "\"same\": false");
 }
 
+/* systemd and the kubelet start muster again and again until the cause is fixed. */
+static void failed_starts_leave_the_recording_alone(void **state)
+{
+    (void)state;
+    cleanup_file char *path = file_make("a recording\n");
+    cleanup_file char *old = xasprintf("%s.old", path);
+    cleanup_free char *args =
+        xasprintf("serve --record %s --kubeconfig /nowhere --listen 127.0.0.1:0 "
+                  "--ops-listen 127.0.0.1:0",
+                  path);
+    for (int i = 0; i < 2; i++)
+        expect(args, 1, "/nowhere");
+    cleanup_free char *same = xasprintf("replay %s", path);
+    expect(same, 1, "line 1 is not JSON");
+    assert_int_not_equal(access(old, F_OK), 0);
+}
+
+/* The API client runs when the file is refused. */
+static void a_refused_recording_ends_the_start(void **state)
+{
+    (void)state;
+    cleanup_file char *kubeconfig =
+        file_make("current-context: c\n"
+                  "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                  "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                  "users: [{name: u, user: {token: t}}]\n");
+    cleanup_free char *args =
+        xasprintf("serve --record /dev/null --kubeconfig %s --listen 127.0.0.1:0 "
+                  "--ops-listen 127.0.0.1:0",
+                  kubeconfig);
+    expect(args, 1, "--record: /dev/null is not a regular file");
+}
+
 static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void **state)
 {
     (void)state;
@@ -607,6 +640,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(explain_names_gangs_of_a_lower_priority_that_are_in_the_way),
         cmocka_unit_test(explain_names_pods_whose_moves_would_make_room),
         cmocka_unit_test(T10_explain_shows_that_it_counted_on_some_nodes_only),
+        cmocka_unit_test(failed_starts_leave_the_recording_alone),
+        cmocka_unit_test(a_refused_recording_ends_the_start),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(check_says_what_would_happen_to_manifests),
         cmocka_unit_test(P03_the_lane_on_a_built_in_cluster),
