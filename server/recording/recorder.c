@@ -31,6 +31,7 @@ struct recorder {
     pthread_mutex_t lock;
     pthread_cond_t some;
     struct buf waiting;
+    size_t writing; /* bytes that the thread has taken and still holds */
     bool closing;
     bool failed; /* a write failed, and the thread has logged it */
 };
@@ -76,17 +77,20 @@ static void *run(void *arg)
         gather(r);
         struct buf b = r->waiting;
         r->waiting = (struct buf)BUF_INIT;
+        r->writing = b.len;
         closing = r->closing;
         bool failed = r->failed;
         pthread_mutex_unlock(&r->lock);
         if (!failed && write_all(r->fd, &b) < 0) {
             log_error("Recording ended because the file cannot be written", "file", r->path,
                       "error", strerror(errno), NULL);
-            pthread_mutex_lock(&r->lock);
-            r->failed = true;
-            pthread_mutex_unlock(&r->lock);
+            failed = true;
         }
         buf_done(&b);
+        pthread_mutex_lock(&r->lock);
+        r->writing = 0;
+        r->failed = failed;
+        pthread_mutex_unlock(&r->lock);
     }
     return NULL;
 }
@@ -101,7 +105,7 @@ static enum taken give(struct recorder *r, const struct buf *b, size_t backlog)
     pthread_mutex_lock(&r->lock);
     if (r->failed)
         taken = DISK_FAILED;
-    else if (r->waiting.len + b->len > backlog)
+    else if (r->waiting.len + r->writing + b->len > backlog) /* all three are in memory */
         taken = TOO_SLOW;
     else
         buf_append(&r->waiting, b->data, b->len);

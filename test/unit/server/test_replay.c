@@ -5,9 +5,11 @@
  */
 #include "server/recording/replay.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -584,6 +586,74 @@ static void the_recording_ends_when_the_disk_is_too_slow(void **state)
     replay_done(&r);
 }
 
+/* The linker calls this instead of write(). The n-th write to a file waits until n are allowed. */
+static atomic_int begun, allowed = INT_MAX;
+ssize_t __real_write(int fd, const void *data, size_t n);
+ssize_t __wrap_write(int fd, const void *data, size_t n);
+
+ssize_t __wrap_write(int fd, const void *data, size_t n)
+{
+    if (fd > STDERR_FILENO) {
+        int number = atomic_fetch_add(&begun, 1) + 1;
+        while (atomic_load(&allowed) < number)
+            usleep(1000);
+    }
+    return __real_write(fd, data, n);
+}
+
+static void wait_for_write(int number)
+{
+    for (int i = 0; i < 3000 && atomic_load(&begun) < number; i++)
+        usleep(10000);
+    assert_int_equal(atomic_load(&begun), number);
+}
+
+/* Records a step whose line has somewhat more than n bytes. */
+static void put_line(struct recorder *r, size_t n)
+{
+    cleanup_free char *name = xmalloc(n + 1);
+    memset(name, 'x', n);
+    name[n] = '\0';
+    struct gang_event ev = node_set(name, 1);
+    recorder_events(r, usec_now(), &ev, 1);
+    recorder_effects(r, NULL, 0);
+    gang_event_done(&ev);
+}
+
+/* The recorder's thread holds the lines of a write until the write is complete. */
+static void lines_being_written_count_as_waiting(void **state)
+{
+    (void)state;
+    enum { BACKLOG = 100000, LINE = 60000 };
+    static const char *const ends[] = {"the disk is too slow for the recording", "\"stopped\""};
+    for (int written = 0; written < 2; written++) {
+        cleanup_file char *path = file_make("");
+        const struct recorder_options options = {path, RECORDER_LIMIT, BACKLOG};
+        struct gang_config config = test_config();
+        struct err err;
+        atomic_store(&begun, 0);
+        atomic_store(&allowed, 0);
+        struct recorder *r = recorder_open(&options, &config, &err);
+        assert_non_null(r);
+        wait_for_write(1); /* the head */
+        put_line(r, LINE);
+        atomic_store(&allowed, 1);
+        wait_for_write(2); /* the line */
+        if (written) {
+            put_line(r, 1);
+            atomic_store(&allowed, 2);
+            wait_for_write(3);
+        }
+        put_line(r, LINE);
+        atomic_store(&allowed, INT_MAX);
+        recorder_close(r);
+        cleanup_free char *text = contents(path);
+        assert_int_equal(strlen(text) > 2 * LINE, written);
+        if (!strstr(text, ends[written]))
+            fail_msg("the end is %s", text + strlen(text) - 80);
+    }
+}
+
 static void a_full_disk_ends_only_the_recording(void **state)
 {
     (void)state;
@@ -635,6 +705,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_not_a_recording_is_refused),
         cmocka_unit_test(the_recording_ends_at_its_limit),
         cmocka_unit_test(the_recording_ends_when_the_disk_is_too_slow),
+        cmocka_unit_test(lines_being_written_count_as_waiting),
         cmocka_unit_test(a_full_disk_ends_only_the_recording),
         cmocka_unit_test(an_old_recording_is_renamed_and_odd_files_are_refused),
     };
