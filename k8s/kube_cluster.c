@@ -24,6 +24,7 @@ struct kind {
     const struct dialect *dialect;
     struct custom_watch *watch;
     bool synced;
+    bool forbidden; /* muster may not list its objects */
 };
 
 enum {
@@ -78,13 +79,15 @@ static void post(struct api *a, struct gang_event *ev)
 
 static void check_synced(struct api *a)
 {
-    bool all = a->queues_synced;
+    bool all = a->queues_synced, readable = true;
     for (size_t i = 0; i < N_SOURCES; i++)
         all = all && a->feeds[i].synced;
     for (size_t i = 0; i < a->n_kinds; i++)
         all = all && a->kinds[i].synced;
+    for (size_t i = 0; i < a->n_kinds; i++)
+        readable = readable && !a->kinds[i].forbidden;
     if (all)
-        suspended_workloads_begin(a->suspended);
+        suspended_workloads_begin(a->suspended, readable);
     if (!all || a->synced || !suspended_workloads_settled(a->suspended))
         return;
     a->synced = true;
@@ -391,12 +394,22 @@ static void group_gone(void *arg, const char *ns, const char *name)
 }
 
 /* Also called if muster may not read these PodGroups. muster can still serve all other pods. */
-static void kind_synced(void *arg)
+static void kind_listed(struct kind *k, bool forbidden)
 {
-    struct kind *k = arg;
     k->synced = true;
+    k->forbidden = forbidden;
     grouper_ready(k->api->grouper, k->dialect, true);
     check_synced(k->api);
+}
+
+static void kind_synced(void *arg)
+{
+    kind_listed(arg, /* forbidden= */ false);
+}
+
+static void kind_forbidden(void *arg)
+{
+    kind_listed(arg, /* forbidden= */ true);
 }
 
 static void kind_served(void *arg, const char *version, bool status_subresource)
@@ -433,6 +446,7 @@ static void start_kinds(struct api *a)
                 .gone = group_gone,
                 .served = kind_served,
                 .settled = kind_synced,
+                .forbidden = kind_forbidden,
                 .arg = k});
     }
 }

@@ -55,8 +55,9 @@ struct suspended_workloads {
     struct map shares;    /* namespace -> struct share */
     struct fair_queue due;
     bool begun, ends;
-    usec_t rest;   /* no workload is read before this time */
-    usec_t logged; /* when muster last logged that it resumes one */
+    bool knows_groups; /* see suspended_workloads_begin() */
+    usec_t rest;       /* no workload is read before this time */
+    usec_t logged;     /* when muster last logged that it resumes one */
     struct client_timer pump, look;
 };
 
@@ -245,7 +246,7 @@ static void start_watch(struct kind *k);
 static void start_watches(struct suspended_workloads *s)
 {
     for (size_t i = 0; i < s->n_kinds; i++)
-        if (!s->kinds[i].watch && (s->kinds[i].wanted || s->begun))
+        if (!s->kinds[i].watch && (s->kinds[i].wanted || s->knows_groups))
             start_watch(&s->kinds[i]);
 }
 
@@ -292,11 +293,12 @@ bool suspended_workloads_settled(const struct suspended_workloads *s)
     return all;
 }
 
-void suspended_workloads_begin(struct suspended_workloads *s)
+void suspended_workloads_begin(struct suspended_workloads *s, bool knows_groups)
 {
-    if (!s->begun)
+    if (!s->begun || (knows_groups && !s->knows_groups))
         pump_soon(s);
     s->begun = true;
+    s->knows_groups |= knows_groups;
 }
 
 /* ---- workloads from the watches ---- */

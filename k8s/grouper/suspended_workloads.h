@@ -6,7 +6,8 @@
  * muster may have suspended one whose PodGroup is gone now. A missing right is logged only for the
  * kinds of workloads that ask to be suspended. For each workload it posts pods that stand for those
  * that the workload will create (suspended_pods.h). When the workload is resumed, these pods stay
- * for a minute, because the new pods replace them one by one. They go at once with the PodGroup.
+ * for a minute, because the new pods replace them one by one. If the PodGroup is deleted, they are
+ * removed at once.
  *
  * A suspended workload that the core cannot plan is resumed at once: it has no PodGroup or several,
  * is invalid, or creates too many pods. So none is forgotten. All state comes from the API server.
@@ -49,10 +50,13 @@ struct suspended_workloads *suspended_workloads_free(struct suspended_workloads 
 void suspended_workloads_group(struct suspended_workloads *s, const struct gang_group_facts *facts,
                                const json_t *object);
 void suspended_workloads_group_gone(struct suspended_workloads *s, const struct gang_ref *ref);
-/* All PodGroups and PriorityClasses are listed. Before, the module posts nothing. */
-void suspended_workloads_begin(struct suspended_workloads *s);
+/* All PodGroups and PriorityClasses are listed. Before, the module posts nothing. knows_groups:
+ * muster may read all PodGroups, so a workload without a PodGroup can be resumed. Until then, the
+ * module watches only the kinds of workloads that ask to be suspended. */
+void suspended_workloads_begin(struct suspended_workloads *s, bool knows_groups);
 /* Whether it has begun, and has shown all suspended workloads of the PodGroups seen so far. Does
- * not wait for other kinds: an error of an API that nobody uses would stop muster. */
+ * not wait for other kinds, because then an error of an unused API would keep muster from starting.
+ */
 bool suspended_workloads_settled(const struct suspended_workloads *s);
 
 #endif

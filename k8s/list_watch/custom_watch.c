@@ -39,6 +39,12 @@ static void on_settled(void *arg)
     w->o.settled(w->o.arg);
 }
 
+static void on_forbidden(void *arg)
+{
+    struct custom_watch *w = arg;
+    (w->o.forbidden ? w->o.forbidden : w->o.settled)(w->o.arg);
+}
+
 static void on_missing(void *arg)
 {
     struct custom_watch *w = arg;
@@ -78,7 +84,7 @@ static void on_found(void *arg, const char *version, bool status_subresource)
                                                    .gone = on_gone,
                                                    .synced = on_settled,
                                                    .missing = on_missing,
-                                                   .forbidden = on_settled,
+                                                   .forbidden = on_forbidden,
                                                    .arg = w});
 }
 

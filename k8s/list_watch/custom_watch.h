@@ -5,8 +5,8 @@
  *   1. custom_watch_start() asks whether the resource is served, until it is.
  *   2. served() is called with its version, and the watch begins (watch.h).
  *   3. settled() is called when the first list is complete. It is also called when there is nothing
- *      to list, because the CRD is missing or muster has no right to read the resource. It can be
- *      called several times.
+ *      to list, because the CRD is missing. forbidden(): muster has no right to read the resource.
+ * It can be called several times.
  *   4. When the CRD is removed, gone() is called for each known object, then served() with NULL,
  *      then settled(). It goes on at step 1.
  *
@@ -30,6 +30,7 @@ struct custom_watch_options {
     void (*gone)(void *arg, const char *ns, const char *name);
     void (*served)(void *arg, const char *version, bool status_subresource);
     void (*settled)(void *arg);
+    void (*forbidden)(void *arg); /* muster has no right to read it; NULL: as settled() */
     void *arg;
 };
 

@@ -113,7 +113,8 @@ struct in_flight_write {
     char contested[PODGROUPS_FIELD];  /* STATUS: the field that muster leaves to another writer */
     char *event_name;                 /* EVENT: name of the event to create */
     struct workload_ref workload;     /* SUSPEND, RESUME */
-    int conflicts;                    /* SUSPEND, RESUME: refused patches */
+    int conflicts;                    /* STATUS, QUEUE_STATUS, SUSPEND, RESUME: refused patches */
+    int failures;                     /* STATUS, QUEUE_STATUS: replies with status 500 */
 };
 
 /* An event that was sent. Sending the same event again increases its count. */

@@ -37,8 +37,8 @@ static const struct lane lane_defaults[LANE_MAX] = {
     /* A large number, because an eviction can pause for minutes while a budget forbids it. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
     [LANE_SUSPEND] = {.name = "suspensions", .most = 16, .most_each = 4, .turn = 1, .room = 10000},
-    /* Here and below, more writes may wait for their retry than are sent at once, and only a few of
-     * a namespace. So the objects of a tenant cannot stop the writes to other objects. */
+    /* In this lane and LANE_POD_CONDITION, more writes may wait for a retry than are sent at once,
+     * but only a few per namespace. So one tenant's failing writes cannot block those of others. */
     [LANE_STATUS] =
         {.name = "statuses", .most = 256, .at_once = 8, .most_each = 8, .turn = 1, .room = 50000},
     [LANE_QUEUE_STATUS] =

@@ -256,7 +256,7 @@ void ungate_send(struct in_flight_write *f)
 /* ---- EVICT ---- */
 
 /* How long a disruption budget may forbid the eviction. The core waits a little longer and then
- * counts the pod again (EVICT_LIMIT), so a later eviction would be in vain. */
+ * counts the pod again (EVICT_LIMIT), so a later eviction would be useless. */
 #define EVICT_TIME  (290 * USEC_PER_SEC)
 #define EVICT_FIRST USEC_PER_SEC
 

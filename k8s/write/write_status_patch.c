@@ -38,21 +38,24 @@ static void keep_object(struct in_flight_write *f, const struct client_reply *re
         f->status->keep(f, object);
 }
 
-/* Wait for any outage to end. But a 500 may be an answer about this object, such as "etcdserver:
- * request is too large" or a failed webhook. */
-static int tries_after(const struct client_reply *reply)
+/* Retries without limit during an outage. A 500 has a limit, because it may concern only this
+ * object, such as "etcdserver: request is too large" or a failed webhook. */
+static bool retry_after(struct in_flight_write *f, const struct client_reply *reply, usec_t first)
 {
-    bool outage = reply->error || reply->status < 500 || reply->status > 502;
-    return outage ? INT_MAX : TRIES_500;
+    bool counts = !reply->error && reply->status == 500;
+    if (counts && ++f->failures >= TRIES_500)
+        return false;
+    return in_flight_retry(f, INT_MAX, first);
 }
 
 static void reread_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (client_ok(reply))
         keep_object(f, reply);
-    bool temporary = client_reply_is_temporary(reply);
-    if ((client_ok(reply) || temporary) &&
-        in_flight_retry(f, temporary ? tries_after(reply) : CONFLICTS, RETRY_FIRST / 10))
+    if (client_ok(reply) && ++f->conflicts < CONFLICTS &&
+        in_flight_retry(f, INT_MAX, RETRY_FIRST / 10))
+        return;
+    if (client_reply_is_temporary(reply) && retry_after(f, reply, RETRY_FIRST / 10))
         return;
     if (reply->error || reply->status != 404)
         give_up(f, reply);
@@ -68,8 +71,7 @@ static void patch_done(struct in_flight_write *f, const struct client_reply *rep
         keep_object(f, reply);
     else if (conflict && status_read(f, reread_done))
         return;
-    else if (client_reply_is_temporary(reply) &&
-             in_flight_retry(f, tries_after(reply), RETRY_FIRST))
+    else if (client_reply_is_temporary(reply) && retry_after(f, reply, RETRY_FIRST))
         return;
     else if (reply->error || (!conflict && reply->status != 404))
         give_up(f, reply);

@@ -163,7 +163,7 @@ static void show_train(struct fixture *x)
 {
     list_job(x, job("train", "1", TWO));
     show_group(x, "g", "train");
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     run_until(x, heard(x, "+ml/job.train:0 +ml/job.train:1 "));
     buf_clear(&x->heard);
 }
@@ -179,7 +179,7 @@ static void a_suspended_job_has_pods(void **state)
     assert_non_null(strstr(fake_query(x->api, LIST, 0), "muster.dev"));
     assert_non_null(strstr(fake_query(x->api, WATCH, 0), "muster.dev"));
     assert_false(suspended_workloads_settled(x->suspended));
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     run_until(x, suspended_workloads_settled(x->suspended));
     assert_string_equal(buf_str(&x->heard), "+ml/job.train:0 +ml/job.train:1 ");
 }
@@ -195,10 +195,24 @@ static void no_kind_is_watched_before_the_start_or_a_podgroup_that_asks(void **s
     show_group(x, "g", "train");
     run_until(x, fake_count(x->api, WATCH) > 0);
     assert_int_equal(fake_count(x->api, JOBSETS_SERVED), 0);
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     run_until(x, suspended_workloads_settled(x->suspended));
     run_until(x, fake_count(x->api, JOBSETS_SERVED) > 0);
     assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+/* As long as muster may not list some PodGroups, a workload without a PodGroup may have one. */
+static void no_job_is_resumed_while_podgroups_cannot_be_listed(void **state)
+{
+    struct fixture *x = *state;
+    list_job(x, job("train", "1", TWO));
+    suspended_workloads_begin(x->suspended, false);
+    run_until(x, suspended_workloads_settled(x->suspended));
+    for (int i = 0; i < 10; i++)
+        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+    assert_int_equal(fake_count(x->api, LIST), 0);
+    suspended_workloads_begin(x->suspended, true);
+    run_until(x, fake_count(x->api, WATCH) > 0);
 }
 
 /* For example, because the conversion webhook of the CRD is broken. */
@@ -209,7 +223,7 @@ static void a_kind_that_cannot_be_listed_does_not_block_the_start_of_others(void
     fake_answer(x->api, JOBSETS_LIST, 500, "{\"message\":\"webhook\"}");
     list_job(x, job("train", "1", TWO));
     show_group(x, "g", "train");
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     run_until(x, suspended_workloads_settled(x->suspended));
     assert_string_equal(buf_str(&x->heard), "+ml/job.train:0 +ml/job.train:1 ");
     run_until(x, fake_count(x->api, JOBSETS_LIST) > 1);
@@ -221,7 +235,7 @@ static void a_missing_right_does_not_block_the_start(void **state)
     FILE *file;
     fake_answer(x->api, LIST, 403, "{\"message\":\"no\"}");
     show_group(x, "g", "train");
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     int saved = capture_log(&file);
     run_until(x, suspended_workloads_settled(x->suspended));
     cleanup_free char *log = end_capture(file, saved);
@@ -243,7 +257,7 @@ static void a_missing_right_is_logged_only_for_a_kind_that_a_podgroup_asks_about
     fake_answer(x->api, LIST, 403, "{\"message\":\"no\"}");
     fake_answer(x->api, JOBSETS_SERVED, 200, "{\"resources\":[{\"name\":\"jobsets\"}]}");
     fake_answer(x->api, JOBSETS_LIST, 403, "{\"message\":\"no\"}");
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     int saved = capture_log(&file);
     run_until(x, fake_count(x->api, LIST) > 0 && fake_count(x->api, JOBSETS_LIST) > 0);
     run_until(x, suspended_workloads_settled(x->suspended));
@@ -337,7 +351,7 @@ static void a_job_without_a_podgroup_is_resumed_after_a_start(void **state)
 {
     struct fixture *x = *state;
     list_job(x, job("train", "1", TWO));
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     resumes(x);
     assert_non_null(strstr(fake_query(x->api, LIST, 0), "muster.dev"));
     assert_string_equal(buf_str(&x->heard), "");
@@ -349,7 +363,7 @@ static void the_watch_of_a_job_goes_on_when_a_podgroup_asks(void **state)
     struct fixture *x = *state;
     FILE *file;
     list_job(x, job("train", "1", TWO));
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     int saved = capture_log(&file);
     run_until(x, fake_count(x->api, "GET " JOB("train")) > 0);
     free(end_capture(file, saved));
@@ -413,7 +427,7 @@ static void a_job_with_too_many_pods_is_resumed(void **state)
     struct fixture *x = *state;
     list_job(x, job("train", "1", "\"parallelism\":1000000,"));
     show_group(x, "g", "train");
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     resumes(x);
     assert_string_equal(buf_str(&x->heard), "");
 }
@@ -428,7 +442,7 @@ static void the_pods_of_a_namespace_are_bounded(void **state)
         cleanup_free char *name = xasprintf("%c", 'a' + i);
         show_group(x, name, name);
     }
-    suspended_workloads_begin(x->suspended);
+    suspended_workloads_begin(x->suspended, true);
     int saved = capture_log(&file);
     for (int i = 0; i < 6; i++) {
         cleanup_free char *name = xasprintf("%c", 'a' + i);
@@ -494,6 +508,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_suspended_job_has_pods),
         TEST(no_kind_is_watched_before_the_start_or_a_podgroup_that_asks),
+        TEST(no_job_is_resumed_while_podgroups_cannot_be_listed),
         TEST(a_kind_that_cannot_be_listed_does_not_block_the_start_of_others),
         TEST(a_missing_right_does_not_block_the_start),
         TEST(a_missing_right_is_logged_only_for_a_kind_that_a_podgroup_asks_about),
