@@ -101,10 +101,15 @@ static void reset_sent(struct gang_core *core)
     }
 }
 
-/* Begins a new round if room has grown, or if woken pods did not use their room. */
+/* Whether room has grown since the round began, or woken pods did not use their room. */
+static bool round_is_due(const struct gang_core *core)
+{
+    return core->wake.round_freed != core->marks.freed || core->wake.again;
+}
+
 static bool round_begins(struct gang_core *core)
 {
-    if (core->wake.round_freed == core->marks.freed && !core->wake.again)
+    if (!round_is_due(core))
         return false;
     core->wake.round++;
     reset_sent(core);
@@ -221,7 +226,7 @@ void wake_blocked(struct gang_core *core)
     struct pod *pod;
     while (w.wakes > 0 && w.checks > 0 && w.scans > 0 && (pod = next_blocked(core)) != NULL)
         check(core, pod, &w);
-    if (!blocked_all_checked(core)) { /* a later step continues */
+    if (!blocked_all_checked(core) || round_is_due(core)) { /* a later step continues */
         core->wake.rest = core->now + WAKE_PAUSE;
         timer_set(core, &core->due.wake, core->wake.rest);
         return;

@@ -251,6 +251,29 @@ static void C02_every_blocked_pod_with_room_is_woken(void **state)
     world_free(w);
 }
 
+/* Room grows during a round, and the last step of the round ends at its limit. */
+static void C02_a_round_that_is_due_begins_without_another_event(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node_small(w, "a", 64, 200000);
+    world_node_small(w, "c", 64, 200000);
+    world_group(w, "g", 128);
+    world_members(w, "g", 0, 128, 1);
+    world_pod(w, "large", NULL, 200);
+    assert_string_equal(world_filter(w, "large"), "");
+    block_pods(w, 128);
+    world_group_gone(w, "g");
+    assert_int_equal(w->n_nominations, 64);
+    world_node_small(w, "b", 200, 1000);
+    for (usec_t end = w->now + SECONDS(1); gang_core_next(w->core) < end;) {
+        w->now = gang_core_next(w->core);
+        world_step(w, &(struct gang_event){.kind = GANG_EV_TICK}, 1);
+    }
+    assert_int_equal(w->n_nominations, 129);
+    world_free(w);
+}
+
 static void only_as_many_pods_are_woken_as_there_is_room_for(void **state)
 {
     (void)state;
@@ -279,6 +302,7 @@ int main(void)
         cmocka_unit_test(an_extra_of_a_recovering_gang_gets_a_reason),
         cmocka_unit_test(a_pod_that_passes_filter_in_the_same_step_is_not_woken),
         cmocka_unit_test(C02_every_blocked_pod_with_room_is_woken),
+        cmocka_unit_test(C02_a_round_that_is_due_begins_without_another_event),
         cmocka_unit_test(only_as_many_pods_are_woken_as_there_is_room_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
