@@ -265,9 +265,8 @@ struct gang_core {
 
     /* cluster/kube_queue.c */
     size_t n_refused; /* pods that sleep because filter refused them, see pod_reject() */
-    /* Blocked pods; the owners are namespaces. The first queue has those that this round
-     * (wake.round) has not checked, the second one the others; or the other way round, see
-     * blocked_at. */
+    /* Blocked pods; the owners are namespaces. blocked[blocked_at] has those that this round
+     * (wake.round) has not checked, and the other queue has the checked ones. */
     struct fair_queue blocked[2];
     int blocked_at;
 
@@ -298,7 +297,7 @@ struct gang_core {
     /* A pass tries each due gang at least once, in one step or several. */
     uint64_t plan_pass;
     uint64_t plans_step;   /* the last step (`steps`) that began or continued a pass */
-    bool untried_deferred; /* among these are gangs that the pass has not tried */
+    bool untried_deferred; /* among the deferred gangs are some that the pass has not tried */
     bool untried_only;     /* this step plans only such gangs */
 
     /* plan/placement.c */

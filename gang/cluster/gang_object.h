@@ -112,7 +112,9 @@ struct gang {
     usec_t since;                   /* when it entered the state */
     struct list in_open;            /* core->open */
     bool ever_scheduled, timed_out; /* see struct gang_status */
-    bool capped; /* filter refused later members because of the maximum, or in another gang */
+    bool capped;     /* filter refused later members because of the maximum, or in another gang */
+    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
+                        been checked since; owned; NULL: none */
 
     /* podgroup/gang_order.c: its position in the order */
     struct gang_order {
@@ -165,10 +167,6 @@ struct gang {
     /* lifecycle/gate_lifting.c */
     usec_t short_since; /* since when only room is missing; 0: room is not missing */
     bool shown;         /* its gates are removed so that an autoscaler sees its members */
-
-    /* lifecycle/eviction.c */
-    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
-                        been checked since; owned; NULL: none */
 
     /* lifecycle/gang_preemption.c */
     struct gang_preempting {

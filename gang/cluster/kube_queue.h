@@ -31,7 +31,7 @@ struct pod *blocked_next(struct gang_core *core);
 bool blocked_all_checked(const struct gang_core *core);
 /* A new round begins: no pod is checked. Call it only if all were. */
 void blocked_check_all(struct gang_core *core);
-/* The gang's blocked members are checked in this round, again if necessary. */
+/* Puts the gang's blocked members back into this round, even those that it has already checked. */
 void blocked_recheck(struct gang_core *core, struct gang *gang);
 
 /* The pod joins the queue, behind all pods of its priority. */

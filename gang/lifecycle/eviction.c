@@ -3,6 +3,7 @@
 
 #include "base/must.h"
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/job_limits.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/lifecycle/suspension.h"
@@ -11,6 +12,7 @@
 #include "gang/plan/victims.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queues.h"
 
 void evict_failed_commit(struct gang_core *core, struct gang *gang)
 {
@@ -53,18 +55,21 @@ size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, cons
 
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod)
 {
-    if (!core->config.preemption || !pod->node)
-        return;
-    free(gang->broken_by);
-    gang->broken_by = xstrdup(pod->facts->name);
+    if (core->config.preemption && pod->node)
+        gang_broken_by(gang, pod->facts->name);
 }
 
+/* Whether all members that run may be evicted, and no Job fails because of this. */
 static bool may_be_evicted_whole(const struct gang_core *core, const struct gang *gang)
 {
+    bool may = !gang_is_firm(gang);
+    struct map losses = MAP_INIT;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod) && !pod_may_be_evicted(core, pod))
-            return false;
-    return true;
+        if (pod_runs(pod))
+            may = may && pod_may_be_evicted(core, pod) &&
+                  (gang_suspends(gang) || !job_loses(core, &losses, pod));
+    map_done(&losses);
+    return may;
 }
 
 bool evict_broken(struct gang_core *core, struct gang *gang)
@@ -72,12 +77,12 @@ bool evict_broken(struct gang_core *core, struct gang *gang)
     const struct tally *t = &gang->root->t;
     if (!gang->broken_by || !core->synced || t->binding)
         return false; /* muster has not seen all members, or a commit is not over: decide later */
-    cleanup_free char *member = STEAL(gang->broken_by);
+    cleanup_free char *member = gang_broken_take(gang);
     if (t->bound == 0 || t->succeeded > 0 || unit_lacks(gang->root, STAGE_BOUND) <= 0 ||
         !may_be_evicted_whole(core, gang))
         return false;
-    cleanup_free char *why = xasprintf("because kube-scheduler has preempted member %s and its "
-                                       "gang needs more members than are left",
+    cleanup_free char *why = xasprintf("because kube-scheduler preempted member %s, and fewer "
+                                       "members are left than the gang needs",
                                        member);
     emit_broken(core, gang, why);
     core->stats.preempted_gangs[GANG_PREEMPTION_BROKEN]++;

@@ -22,9 +22,9 @@ size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, cons
  */
 /* A member that kube-scheduler has preempted is Terminating or gone. */
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod);
-/* Evicts the other members if the gang is below its minimum. Does not if one of them may not be
- * evicted, or if members have succeeded, which do not run again. Uses the last gang_count(). True:
- * it has evicted some. */
+/* Evicts the other members if the gang is below its minimum. Evicts none if the gang is not
+ * preemptible, if one of them may not be evicted, if their Job would fail, or if members have
+ * succeeded, which do not run again. Uses the last gang_count(). True: it has evicted some. */
 bool evict_broken(struct gang_core *core, struct gang *gang);
 
 #endif

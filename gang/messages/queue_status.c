@@ -135,7 +135,8 @@ void queue_status_done(struct gang_queue_status *status)
 
 /* ---- when it is written ---- */
 
-/* A queue below a closed one is closed before and after it is closing itself. */
+/* Includes `closing`, because `closed` does not change when a queue below a closed one becomes
+ * Closing. */
 static uint64_t digest(const struct gang_queue_status *s, bool closing)
 {
     uint64_t h = hash_text(hash_u64(HASH_START, (uint64_t)s->reason), s->text);

@@ -37,6 +37,19 @@ void gang_scheduled_once(struct gang *gang, bool was)
     gang->ever_scheduled = was;
 }
 
+void gang_broken_by(struct gang *gang, const char *member)
+{
+    if (!member)
+        return;
+    free(gang->broken_by);
+    gang->broken_by = xstrdup(member);
+}
+
+char *gang_broken_take(struct gang *gang)
+{
+    return STEAL(gang->broken_by);
+}
+
 void gang_timed_out(struct gang *gang, bool did)
 {
     gang->timed_out = did;

@@ -444,6 +444,7 @@ static void merge_family(struct gang_core *core, const struct family *f, struct 
         list_remove(&group->in_gang);
         group_join(group, gang);
         move_members(core, group, old, gang);
+        gang_broken_by(gang, old->broken_by);
         if (list_empty(&old->groups)) {
             gang_free(core, old);
         } else if (old->head == group) {

@@ -318,8 +318,8 @@ static void give_rest(struct part *parts, size_t n, int64_t rest)
     }
 }
 
-/* Divides the amount by what the children deserve. None gets more than it wants of that. Priorities
- * and weights do not count. */
+/* Divides the amount by what the children deserve. No child gets more than it deserves or wants.
+ * Priorities and weights do not count. */
 static void divide_deserved(struct part *parts, size_t n, int64_t amount)
 {
     for (size_t i = 0; i < n; i++) {

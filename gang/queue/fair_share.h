@@ -56,10 +56,10 @@ int64_t dominant_part(const struct gang_core *core, const struct amounts *amount
 bool queue_is_owed(const struct gang_core *core, const struct queue *queue, struct need_list needs);
 /* x * 2^-(dt / half_life). */
 int64_t share_fade(int64_t x, usec_t dt, usec_t half_life);
-/* The weight by which the use of one resource counts in the order of queues, in millionths and
- * changed by past use: what the queue states for the resource. If that is 0, the largest weight of
- * the queue, except for devices of which it borrows: cpu and memory without a weight, which every
- * pod uses, must not cancel the weight for devices. */
+/* The weight of one resource in the order of queues, in millionths, adjusted for past use. It is
+ * the weight that the queue states for the resource. If that is 0, it is the queue's largest
+ * weight, because every pod uses cpu and memory, and they must not cancel the weight for devices.
+ * For a device that the queue borrows, it stays 0. */
 int64_t order_weight(const struct gang_core *core, const struct queue *queue,
                      const struct need *used);
 

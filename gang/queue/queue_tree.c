@@ -97,15 +97,15 @@ static char *fault_of_parent(const struct queue *queue, const char *what)
                      queue->facts->parent, what);
 }
 
-/* Checks the numbers first: a recording may contain any. */
+/* Ignores an `implied` that is out of range, because a recording may contain any number. */
 static int64_t stated_deserved(const struct gang_quota *q)
 {
     bool in_part = q->implied > 0 && q->implied <= q->deserved;
     return in_part ? q->deserved - q->implied : q->deserved;
 }
 
-/* A queue cannot be owed more than its parent. If it only reserves more, it is valid: the amount is
- * kept free inside the parent. */
+/* A queue must not deserve more than its parent. If it only reserves more, it is valid: the amount
+ * is kept free inside the parent. */
 static char *deserves_too_much(const struct queue *queue, const struct queue *parent)
 {
     for (size_t i = 0; i < queue->facts->n_quotas; i++) {

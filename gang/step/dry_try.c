@@ -401,8 +401,8 @@ static void find_holders(const struct gang_explained *x, struct gang_dry_run *re
 
 /* ---- results ---- */
 
-/* Whether a gang that was tried before has got room. The trials behind an explanation leave this
- * room to `c`, so they cannot say what would help it. */
+/* Whether a gang that was tried before has got room. The trials for an explanation
+ * treat this room as free for `c`, so they cannot tell what would help `c`. */
 static bool others_have_room(const struct tries *d, const struct newcomer *c)
 {
     for (const struct newcomer *other = d->items; other < c; other++)

@@ -244,7 +244,7 @@ func TestQ04_ACriticalPodEndsAWholeGang(t *testing.T) {
 	if byScheduler[true] != 1 || byScheduler[false] != 1 {
 		t.Errorf("kube-scheduler preempted %d members, and %d were evicted, want 1 and 1", byScheduler[true], byScheduler[false])
 	}
-	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "evicted because kube-scheduler has preempted member batch-")
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "evicted because kube-scheduler preempted member batch-")
 	c.Recorder.WaitExist(t, gang, 4, 30*time.Second)
 	// If kube-scheduler is faster than muster's watch, muster refuses the Binding, the gang starts again,
 	// and the pod preempts once more.

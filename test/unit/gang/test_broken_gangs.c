@@ -35,8 +35,9 @@ static void preempts(struct world *w, const char *name, const char *node)
 }
 
 #define WHY                                                                                        \
-    "evicted because kube-scheduler has preempted member g-0 and its gang needs more members "     \
-    "than are left"
+    "evicted because kube-scheduler preempted member g-0, and fewer members are left than the "    \
+    "gang "                                                                                        \
+    "needs"
 
 static void the_rest_of_a_broken_gang_is_evicted(void **state)
 {
@@ -140,6 +141,65 @@ static void a_gang_with_members_that_have_succeeded_is_left_alone(void **state)
     world_free(w);
 }
 
+/* A gang of three pods of the Job `train`, which may lose so many more pods. */
+static struct world *running_job(int spare)
+{
+    static const char *const names[] = {"g-1", "g-2"}, *const nodes[] = {"n1", "n2"};
+    struct world *w = running(3);
+    world_job(w, "train", spare);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct gang_pod_facts *f = member(names[i], nodes[i]);
+        f->job = xstrdup("train");
+        world_pod_set(w, f);
+    }
+    return w;
+}
+
+static void a_job_that_would_fail_is_left_alone(void **state)
+{
+    (void)state;
+    struct world *w = running_job(1);
+    preempts(w, "g-0", "n0");
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+    w = running_job(2);
+    preempts(w, "g-0", "n0");
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+static void a_gang_that_is_not_preemptible_is_left_alone(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    struct gang_group_facts *g = world_group_facts("g", 3);
+    g->preemptible = PREEMPTIBLE_NO;
+    world_group_set(w, g);
+    preempts(w, "g-0", "n0");
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
+/* The preempted member is seen before the PodGroup that joins its gang with another one. */
+static void a_broken_gang_may_join_another_one(void **state)
+{
+    (void)state;
+    struct world *w = world_new_with(test_config(), /* synced= */ false);
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    world_node(w, "n0", 3);
+    struct gang_pod_facts *f = member("g-0", "n0");
+    f->preempted = f->deleting = true;
+    world_pod_set(w, f);
+    world_pod_set(w, member("g-1", "n0"));
+    world_group(w, "top", 0);
+    struct gang_group_facts *g = world_group_facts("g", 2);
+    g->parent = xstrdup("top");
+    world_group_set(w, g);
+    world_step(w, &synced, 1);
+    assert_int_equal(w->n_evictions, 1);
+    world_free(w);
+}
+
 static void with_preemption_off_nobody_is_evicted(void **state)
 {
     (void)state;
@@ -166,7 +226,8 @@ static void a_workload_that_asks_for_it_is_suspended(void **state)
     assert_int_equal(w->n_evictions, 0);
     assert_int_equal(w->n_workloads, 1);
     assert_string_equal(w->workloads[0], "suspend g");
-    assert_true(world_event(w, "PodGroup/g Preempted: suspended because kube-scheduler has "));
+    assert_true(
+        world_event(w, "PodGroup/g Preempted: suspended because kube-scheduler preempted "));
     world_free(w);
 }
 
@@ -199,6 +260,9 @@ int main(void)
         cmocka_unit_test(other_lost_members_are_replaced),
         cmocka_unit_test(members_without_a_controller_are_left_alone),
         cmocka_unit_test(a_gang_with_members_that_have_succeeded_is_left_alone),
+        cmocka_unit_test(a_job_that_would_fail_is_left_alone),
+        cmocka_unit_test(a_gang_that_is_not_preemptible_is_left_alone),
+        cmocka_unit_test(a_broken_gang_may_join_another_one),
         cmocka_unit_test(with_preemption_off_nobody_is_evicted),
         cmocka_unit_test(a_workload_that_asks_for_it_is_suspended),
         cmocka_unit_test(a_gang_that_was_broken_before_the_start_is_evicted),
