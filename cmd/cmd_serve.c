@@ -227,7 +227,8 @@ static int start(struct server *s, struct err *err)
         return -1;
     if (open_listeners(s, err) < 0 || open_cluster(s, err) < 0)
         return -1;
-    /* Last, because it renames the recording before. Events wait for loop_run(). */
+    /* Open the recorder last: it renames the previous recording, which a failed start must not do.
+     * No event is lost, because events wait for loop_run(). */
     return open_recorder(s, err);
 }
 

@@ -52,9 +52,9 @@ static void cut(struct conns *c, struct conn *conn)
     shutdown(conn->fd, SHUT_RDWR);
 }
 
-/* A connection whose request muster has to answer is in no list, so it is never cut. Clients that
- * only connect cut each other's connections, and not those of kube-scheduler. As long as new
- * connections are few, they are safe: their requests may be on the way. */
+/* A connection whose request muster has to answer is in no list, so it is never cut. If most
+ * connections are new, muster cuts a new one, so clients that only connect cannot displace
+ * kube-scheduler. Otherwise new connections are safe: their requests may be on the way. */
 static void make_room(struct conns *c)
 {
     size_t open = c->count - c->in_stage[CONN_CUT], listed = open - c->in_stage[CONN_WORK];

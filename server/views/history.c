@@ -125,8 +125,9 @@ static char *text_of(const struct gang_status *s)
     if (s->state == GANG_PLANNED)
         return xasprintf("%d members needed, %d exist: slots are reserved", s->needed, s->members);
     if (s->state == GANG_COMMITTING && s->bound)
-        return xasprintf("%d of %d members are bound, %d needed: muster sends the other Bindings",
-                         s->bound, s->members, s->needed);
+        return xasprintf(
+            "%d of %d members are bound, %d needed: muster sends the remaining Bindings", s->bound,
+            s->members, s->needed);
     if (s->state == GANG_COMMITTING)
         return xasprintf("muster sends the Bindings of all %d needed members", s->needed);
     if (s->state == GANG_DONE)

@@ -95,7 +95,7 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
         {"Assembling", "Waiting", "room for 3"},
         {"Waiting", "Planned", "4 members needed, 5 exist: slots are reserved"},
         {"Planned", "Committing",
-         "3 of 5 members are bound, 4 needed: muster sends the other Bindings"},
+         "3 of 5 members are bound, 4 needed: muster sends the remaining Bindings"},
         {"Committing", "Scheduled", "3 of 5 members are bound, 4 needed"},
         {"Scheduled", "Done", "all members have finished, 2 of them successfully"},
     };
