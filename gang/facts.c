@@ -136,10 +136,22 @@ bool gang_texts_have(char *const *texts, size_t n, const char *text)
     return false;
 }
 
+const char *gang_port_address(const struct gang_port *port)
+{
+    return !port->ip || strcmp(port->ip, "0.0.0.0") == 0 ? "" : port->ip;
+}
+
+int gang_port_compare(const struct gang_port *a, const struct gang_port *b)
+{
+    if (a->port != b->port)
+        return a->port < b->port ? -1 : 1;
+    int order = strcmp(a->protocol, b->protocol);
+    return order ? order : strcmp(gang_port_address(a), gang_port_address(b));
+}
+
 static int by_port(const void *a, const void *b)
 {
-    const struct gang_port *x = a, *y = b;
-    return x->port < y->port ? -1 : x->port > y->port;
+    return gang_port_compare(a, b);
 }
 
 void gang_ports_sort(struct gang_port *ports, size_t n)

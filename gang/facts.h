@@ -175,7 +175,7 @@ struct gang_pod_facts {
 
     struct gang_amounts requests; /* what kube-scheduler counts for the pod, without "pods". Their
                                      number is not bounded, see workload/request_sums.h */
-    struct gang_port *host_ports; /* sorted by number */
+    struct gang_port *host_ports; /* sorted, see gang_port_compare() */
     size_t n_host_ports;
 
     struct gang_kvs node_selector;
@@ -340,6 +340,10 @@ void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value);
 void gang_texts_sort(char **texts, size_t n);
 bool gang_texts_have(char *const *texts, size_t n, const char *text);
 void gang_ports_sort(struct gang_port *ports, size_t n);
+/* The order of ports: by number, protocol and address. */
+int gang_port_compare(const struct gang_port *a, const struct gang_port *b);
+/* The address of the port; "": every address. */
+const char *gang_port_address(const struct gang_port *port);
 /* NULL if absent. */
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key);
 /* Whether both have the same keys with the same values. */

@@ -166,44 +166,46 @@ const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gan
     return gang_node_refusal_but(pod, node, 0, &rule);
 }
 
-static bool any_address(const char *ip)
-{
-    return !ip || !ip[0] || strcmp(ip, "0.0.0.0") == 0;
-}
-
 /* Source: kube-scheduler framework HostPortInfo.CheckConflict. */
 bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b)
 {
     if (a->port != b->port || strcmp(a->protocol, b->protocol) != 0)
         return false;
-    return any_address(a->ip) || any_address(b->ip) || strcmp(a->ip, b->ip) == 0;
+    const char *x = gang_port_address(a), *y = gang_port_address(b);
+    return !*x || !*y || strcmp(x, y) == 0;
 }
 
-/* The index of the first port >= `port`; the ports are sorted. */
-static size_t first_port(const struct gang_port *ports, size_t n, int32_t port)
+/* The first port that is not less than `port`; NULL: none. The ports are sorted. */
+static const struct gang_port *first_port(const struct gang_pod_facts *f,
+                                          const struct gang_port *port)
 {
-    size_t low = 0;
+    size_t low = 0, n = f->n_host_ports;
     while (low < n) {
         size_t middle = (low + n) / 2;
-        if (ports[middle].port < port)
+        if (gang_port_compare(&f->host_ports[middle], port) < 0)
             low = middle + 1;
         else
             n = middle;
     }
-    return low;
+    return low < f->n_host_ports ? &f->host_ports[low] : NULL;
+}
+
+/* Of the ports with its number and protocol, those on every address come first. So two searches
+ * are enough, however many of these the pod has. */
+static bool conflicts(const struct gang_pod_facts *f, const struct gang_port *port)
+{
+    const struct gang_port any = {NULL, port->protocol, port->port};
+    const struct gang_port *first = first_port(f, &any), *same = first_port(f, port);
+    return (first && gang_ports_conflict(first, port)) || (same && gang_ports_conflict(same, port));
 }
 
 bool gang_pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
 {
     const struct gang_pod_facts *few = a->n_host_ports < b->n_host_ports ? a : b;
     const struct gang_pod_facts *many = few == a ? b : a;
-    for (size_t i = 0; i < few->n_host_ports; i++) {
-        const struct gang_port *p = &few->host_ports[i], *other = many->host_ports;
-        size_t at = first_port(other, many->n_host_ports, p->port);
-        for (; at < many->n_host_ports && other[at].port == p->port; at++)
-            if (gang_ports_conflict(p, &other[at]))
-                return true;
-    }
+    for (size_t i = 0; i < few->n_host_ports; i++)
+        if (conflicts(many, &few->host_ports[i]))
+            return true;
     return false;
 }
 

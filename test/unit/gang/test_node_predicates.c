@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "gang/node_predicates.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
 static void C10_taints_and_cordons_need_a_toleration(void **state)
@@ -168,6 +169,82 @@ static void host_ports_collide_by_protocol_port_and_address(void **state)
     assert_false(gang_ports_conflict(&a, &f));
 }
 
+static uint32_t drawn(uint32_t below)
+{
+    static uint64_t seed = 1;
+    seed = seed * UINT64_C(6364136223846793005) + 1;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+/* A pod with up to eight ports of few numbers, protocols and addresses. */
+static struct gang_pod_facts *with_ports(void)
+{
+    static const char *const protocols[] = {"TCP", "UDP"};
+    static const char *const addresses[] = {NULL, "0.0.0.0", "10.0.0.1", "10.0.0.2", "10.0.0.3"};
+    struct gang_pod_facts *f = world_pod_facts("p", NULL, 0);
+    f->n_host_ports = drawn(9);
+    f->host_ports = xcalloc(f->n_host_ports + 1, sizeof *f->host_ports);
+    for (size_t i = 0; i < f->n_host_ports; i++)
+        f->host_ports[i] = (struct gang_port){xstrdup_null(addresses[drawn(ARRAY_SIZE(addresses))]),
+                                              xstrdup(protocols[drawn(ARRAY_SIZE(protocols))]),
+                                              80 + (int32_t)drawn(3)};
+    gang_ports_sort(f->host_ports, f->n_host_ports);
+    return f;
+}
+
+static void pods_conflict_if_two_of_their_ports_do(void **state)
+{
+    (void)state;
+    size_t conflicts = 0;
+    for (int run = 0; run < 5000; run++) {
+        struct gang_pod_facts *a = with_ports(), *b = with_ports();
+        bool any = false;
+        for (size_t i = 0; i < a->n_host_ports; i++)
+            for (size_t k = 0; k < b->n_host_ports; k++)
+                any |= gang_ports_conflict(&a->host_ports[i], &b->host_ports[k]);
+        assert_int_equal(gang_pods_conflict(a, b), any);
+        conflicts += any;
+        gang_pod_facts_free(a);
+        gang_pod_facts_free(b);
+    }
+    assert_in_range(conflicts, 500, 4500);
+}
+
+/* A tenant can list one port with thousands of addresses. */
+static struct gang_pod_facts *with_addresses(int n, int net)
+{
+    struct gang_pod_facts *f = world_pod_facts("p", NULL, 0);
+    f->host_ports = xcalloc((size_t)n, sizeof *f->host_ports);
+    for (int i = 0; i < n; i++)
+        f->host_ports[f->n_host_ports++] =
+            (struct gang_port){xasprintf("10.%d.%d.%d", net, i / 256, i % 256), xstrdup("TCP"), 80};
+    gang_ports_sort(f->host_ports, f->n_host_ports);
+    return f;
+}
+
+static double conflict_cost(int n)
+{
+    struct gang_pod_facts *a = with_addresses(256, 0), *b = with_addresses(n, 1);
+    double best = 1e9;
+    for (int i = 0; i < 10; i++) {
+        double began = cost_ms();
+        assert_false(gang_pods_conflict(a, b));
+        double took = cost_ms() - began;
+        best = took < best ? took : best;
+    }
+    gang_pod_facts_free(a);
+    gang_pod_facts_free(b);
+    return best;
+}
+
+static void T04_many_addresses_of_one_port_cost_little(void **state)
+{
+    (void)state;
+    double few = conflict_cost(256), many = conflict_cost(4096);
+    print_message("%.3f and %.3f ms\n", few, many);
+    assert_true(many < few * 4);
+}
+
 static void devices_are_extended_resources(void **state)
 {
     (void)state;
@@ -188,6 +265,8 @@ int main(void)
         cmocka_unit_test(an_affinity_without_terms_matches_nothing),
         cmocka_unit_test(C10_host_ports_and_pods_per_node_limit_a_gang),
         cmocka_unit_test(host_ports_collide_by_protocol_port_and_address),
+        cmocka_unit_test(pods_conflict_if_two_of_their_ports_do),
+        cmocka_unit_test(T04_many_addresses_of_one_port_cost_little),
         cmocka_unit_test(devices_are_extended_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
