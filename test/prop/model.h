@@ -112,6 +112,7 @@ struct pod_truth {
     int shown_group; /* the group of the pod at that time */
     bool learnt;     /* this core knows the pod only from a filter call */
     bool ghost;      /* the pod was deleted, and no watch event will show it */
+    bool replaced;   /* the core may know only the pod that had this name before */
 
     /* After the previous step: its serial if it counted in a queue, and whether it had a slot */
     int counted;

@@ -252,7 +252,7 @@ static void charge_as_shown(struct model *m, struct pod_truth *t)
         t->charged_node = t->node;
     }
     t->shown = true;
-    t->learnt = t->ghost = false;
+    t->learnt = t->ghost = t->replaced = false;
     t->shown_group = pod_group(t);
 }
 
@@ -488,7 +488,8 @@ static void do_pod(struct model *m, const struct op *op)
                             .charged_node = was.charged_node,
                             .shown = was.shown,
                             .shown_group = was.shown_group,
-                            .ghost = was.ghost};
+                            .ghost = was.ghost,
+                            .replaced = was.shown};
     m->kinds |= op_has(op, A_KIND);
     int g = pod_group(t); /* the pod may add a part, or declare another minimum */
     if (g >= 0 && (!m->groups[g].exists || op_has(&m->groups[g].spec, A_SPLIT)))

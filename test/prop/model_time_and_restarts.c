@@ -91,7 +91,7 @@ static void list_everything(struct model *m)
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         t->charged = NOT_CHARGED;
-        t->shown = t->learnt = t->ghost = t->lift_asked = false;
+        t->shown = t->learnt = t->ghost = t->replaced = t->lift_asked = false;
         t->named = t->ours = t->rewritten = -1;
         t->asked_at = 0;
         t->asked_turn = 0;

@@ -157,7 +157,8 @@ bool oracle_broken(const struct model *m, int p)
         has[i] = its && member_counts(t) && committed(m, i);
         any |= its && t->disrupted && t->disrupted == t->serial;
     }
-    return any && (!all_shown(m, family) || !family_whole(m, family, has));
+    return any &&
+           (!all_shown(m, family) || !family_valid(m, family) || !family_whole(m, family, has));
 }
 
 /* A Binding must not exceed maxMember, unless the group has changed. */
@@ -575,12 +576,34 @@ static void without_nominated_room(const struct model *m, uint32_t family,
     }
 }
 
+/* Whether the eviction of a bound member was refused. Until muster gives up, it does not count as a
+ * member. */
+static bool eviction_waits(const struct model *m, uint32_t family)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        int g = pod_group(t);
+        if (t->exists && g >= 0 && family >> g & 1 && t->refused == t->serial)
+            return true;
+    }
+    return false;
+}
+
+/* The core may keep room for the nomination of a pod that was deleted and created again. */
+static bool any_replaced(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].replaced)
+            return true;
+    return false;
+}
+
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
 {
     struct gangs_seen seen = see_gangs(m);
     check_kinds(m, &seen);
     if (!seen.any_waits || !oracle_nodes_known(m) || gang_core_plans_deferred(m->core) ||
-        oracle_room_is_kept(m))
+        oracle_room_is_kept(m) || any_replaced(m))
         return;
     /* A plan changes the order of queues. With strict order, muster notices within a second which
      * gang comes first now. */
@@ -598,7 +621,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (!seen.known[g] || !lacks_plan(&seen, g))
             continue;
         uint32_t family = family_of(m, g);
-        if (!oracle_ask(m, family, &ask) || may_be_pinned(m, family))
+        if (!oracle_ask(m, family, &ask) || may_be_pinned(m, family) || eviction_waits(m, family))
             continue;
         ask.nodes &= undoubted(m, family);
         int64_t mine[NODES][RESOURCES];
