@@ -82,10 +82,10 @@ static void check_synced(struct api *a)
     bool all = a->queues_synced, readable = true;
     for (size_t i = 0; i < N_SOURCES; i++)
         all = all && a->feeds[i].synced;
-    for (size_t i = 0; i < a->n_kinds; i++)
+    for (size_t i = 0; i < a->n_kinds; i++) {
         all = all && a->kinds[i].synced;
-    for (size_t i = 0; i < a->n_kinds; i++)
         readable = readable && !a->kinds[i].forbidden;
+    }
     if (all)
         suspended_workloads_begin(a->suspended, readable);
     if (!all || a->synced || !suspended_workloads_settled(a->suspended))

@@ -314,7 +314,7 @@ static const char *smallest_share(const struct gang_core *core, const struct sig
     const char *ns = NULL;
     size_t least = 0;
     int left = PAYERS_MAX;
-    const struct list *pods = list_empty(&signature->pods) ? &signature->ended : &signature->pods;
+    const struct list *pods = signature_pods(signature);
     for (struct list *l = pods->prev; l != pods && left-- > 0; l = l->prev) {
         const char *other = CONTAINER_OF(l, struct pod, in_signature)->facts->ns;
         if (ns && strcmp(ns, other) == 0)

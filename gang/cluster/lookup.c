@@ -71,9 +71,14 @@ bool gang_suspends(const struct gang *gang)
     return facts && facts->suspends && gang->groups.next == gang->groups.prev;
 }
 
+const struct list *signature_pods(const struct signature *signature)
+{
+    return list_empty(&signature->pods) ? &signature->ended : &signature->pods;
+}
+
 const struct pod *signature_pod(const struct signature *signature)
 {
-    const struct list *pods = list_empty(&signature->pods) ? &signature->ended : &signature->pods;
+    const struct list *pods = signature_pods(signature);
     return list_empty(pods) ? NULL : CONTAINER_OF(pods->next, struct pod, in_signature);
 }
 

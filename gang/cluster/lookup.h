@@ -48,6 +48,8 @@ bool gate_is_closed(const struct pod *pod);
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
 /* How much of the resource one pod of the signature needs. */
 int64_t signature_need(const struct signature *signature, uint32_t resource);
+/* The pods of the signature that count, or its other pods if none does. */
+const struct list *signature_pods(const struct signature *signature);
 /* A pod of the signature, one that counts if there is any: topology spread does not count
  * Terminating pods. NULL: no pod is left. */
 const struct pod *signature_pod(const struct signature *signature);

@@ -59,6 +59,13 @@ static enum gang_reason_code refusal_of(const struct gang_core *core, const stru
     return gang->n_slots || gang_began_commit(gang) ? REASON_NONE : queue_refuses_gang(core, gang);
 }
 
+static void tried_now(const struct gang_core *core, struct gang *gang)
+{
+    gang->tried = core->marks.clock;
+    gang->tried_at = core->now;
+    gang->pass = core->plan_pass;
+}
+
 struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 {
     struct outcome o = {.result = PLAN_UNTRIED};
@@ -70,9 +77,7 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
     gang_plan_begins(gang);
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->expecting)
         return o; /* reconcile() sets the reason */
-    gang->tried_at = core->now;
-    gang->tried = core->marks.clock;
-    gang->pass = core->plan_pass;
+    tried_now(core, gang);
     core->planned_in = core->steps;
     o.refusal = refusal_of(core, gang);
     if (o.refusal) {
@@ -130,9 +135,7 @@ bool plan_still_fails(struct gang_core *core, struct gang *gang)
         return false;
     triggered(core, gang, TRIGGER_ROOM_MORE);
     core->stats.plans_failed++;
-    gang->tried = core->marks.clock;
-    gang->tried_at = core->now;
-    gang->pass = core->plan_pass;
+    tried_now(core, gang);
     return true;
 }
 

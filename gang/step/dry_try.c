@@ -440,13 +440,13 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
         gang_core_explain(d->core, r.ref, GANG_EXPLAIN_STATE, &why)) {
         d->explained++;
         r.why = &why;
-        bool knows = !others_have_room(d, c);
-        if (!knows)
+        if (others_have_room(d, c)) {
             why.more_nodes = 0;
-        if (knows)
+        } else {
             find_holders(&why, &r);
-        if (knows && v->limit.queue)
-            find_users(d, c, &r);
+            if (v->limit.queue)
+                find_users(d, c, &r);
+        }
     }
     fn(arg, &r);
     if (r.why)

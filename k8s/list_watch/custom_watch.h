@@ -4,9 +4,9 @@
  *
  *   1. custom_watch_start() asks whether the resource is served, until it is.
  *   2. served() is called with its version, and the watch begins (watch.h).
- *   3. settled() is called when the first list is complete. It is also called when there is nothing
- *      to list, because the CRD is missing. forbidden(): muster has no right to read the resource.
- * It can be called several times.
+ *   3. settled() is called when the first list is complete. It is also called when the CRD is
+ *      missing. forbidden() is called instead if muster has no right to read the resource. Both can
+ *      be called several times.
  *   4. When the CRD is removed, gone() is called for each known object, then served() with NULL,
  *      then settled(). It goes on at step 1.
  *

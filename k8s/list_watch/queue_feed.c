@@ -85,13 +85,13 @@ void queue_feed_gone(struct queue_feed *f, const struct queue_dialect *dialect, 
     cleanup_free char *unread = NULL;
     if (!queue_cache_gone(f->cache, d, ns, name, &heir, &unread))
         return;
-    if (heir && unread) {
-        err_set(&err, ERR_INVALID, "%s", unread);
-        queue_feed_unread(f, d, heir, &err);
-    } else if (heir) {
-        queue_feed_set(f, d, heir, &err);
-    }
     if (heir) {
+        if (unread) {
+            err_set(&err, ERR_INVALID, "%s", unread);
+            queue_feed_unread(f, d, heir, &err);
+        } else {
+            queue_feed_set(f, d, heir, &err);
+        }
         json_decref(heir);
         return;
     }

@@ -34,6 +34,14 @@ static void preempts(struct world *w, const char *name, const char *node)
     world_pod_set(w, f);
 }
 
+/* Ends the test. */
+static void nobody_is_evicted(struct world *w)
+{
+    preempts(w, "g-0", "n0");
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
 #define WHY                                                                                        \
     "evicted because kube-scheduler preempted member g-0, and fewer members are left than the "    \
     "gang "                                                                                        \
@@ -123,9 +131,7 @@ static void members_without_a_controller_are_left_alone(void **state)
     struct gang_pod_facts *f = member("g-2", "n2");
     f->controlled = false;
     world_pod_set(w, f);
-    preempts(w, "g-0", "n0");
-    assert_int_equal(w->n_evictions, 0);
-    world_free(w);
+    nobody_is_evicted(w);
 }
 
 /* They would not run again, so the gang could not become whole. */
@@ -136,9 +142,7 @@ static void a_gang_with_members_that_have_succeeded_is_left_alone(void **state)
     struct gang_pod_facts *f = member("g-2", "n2");
     f->phase = PHASE_SUCCEEDED;
     world_pod_set(w, f);
-    preempts(w, "g-0", "n0");
-    assert_int_equal(w->n_evictions, 0);
-    world_free(w);
+    nobody_is_evicted(w);
 }
 
 /* A gang of three pods of the Job `train`, which may lose so many more pods. */
@@ -159,9 +163,7 @@ static void a_job_that_would_fail_is_left_alone(void **state)
 {
     (void)state;
     struct world *w = running_job(1);
-    preempts(w, "g-0", "n0");
-    assert_int_equal(w->n_evictions, 0);
-    world_free(w);
+    nobody_is_evicted(w);
     w = running_job(2);
     preempts(w, "g-0", "n0");
     assert_int_equal(w->n_evictions, 2);
@@ -175,9 +177,7 @@ static void a_gang_that_is_not_preemptible_is_left_alone(void **state)
     struct gang_group_facts *g = world_group_facts("g", 3);
     g->preemptible = PREEMPTIBLE_NO;
     world_group_set(w, g);
-    preempts(w, "g-0", "n0");
-    assert_int_equal(w->n_evictions, 0);
-    world_free(w);
+    nobody_is_evicted(w);
 }
 
 /* The preempted member is seen before the PodGroup that joins its gang with another one. */
@@ -210,9 +210,7 @@ static void with_preemption_off_nobody_is_evicted(void **state)
     world_group(w, "g", 2);
     world_pod_set(w, member("g-0", "n0"));
     world_pod_set(w, member("g-1", "n0"));
-    preempts(w, "g-0", "n0");
-    assert_int_equal(w->n_evictions, 0);
-    world_free(w);
+    nobody_is_evicted(w);
 }
 
 static void a_workload_that_asks_for_it_is_suspended(void **state)

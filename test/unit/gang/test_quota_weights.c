@@ -155,18 +155,24 @@ static void kai_queue(struct world *w, const char *name, int gpu_weight, int cpu
     world_queue_set(w, f);
 }
 
-static void Q02_cpu_without_a_weight_leaves_gpus_their_weight(void **state)
+/* The queues `three` and `one` have more pods than fit. Ends the test. */
+static void divides_three_to_one(struct world *w)
 {
-    (void)state;
-    struct world *w = world_without_nodes();
-    kai_queue(w, "three", 3, 0);
-    kai_queue(w, "one", 1, 0);
     cpu_backlog(w, "three", 8);
     cpu_backlog(w, "one", 8);
     add_node(w);
     assert_int_equal(world_queue_used(w, "three", GPU), 6);
     assert_int_equal(world_queue_used(w, "one", GPU), 2);
     world_free(w);
+}
+
+static void Q02_cpu_without_a_weight_leaves_gpus_their_weight(void **state)
+{
+    (void)state;
+    struct world *w = world_without_nodes();
+    kai_queue(w, "three", 3, 0);
+    kai_queue(w, "one", 1, 0);
+    divides_three_to_one(w);
 }
 
 /* Also of a queue whose other weights are large amounts. */
@@ -182,12 +188,7 @@ static void Q02_cpu_that_a_list_of_amounts_leaves_out_has_the_largest_weight(voi
         gang_quota_add(f, "cpu")->weight = 0;
         world_queue_set(w, f);
     }
-    cpu_backlog(w, "three", 8);
-    cpu_backlog(w, "one", 8);
-    add_node(w);
-    assert_int_equal(world_queue_used(w, "three", GPU), 6);
-    assert_int_equal(world_queue_used(w, "one", GPU), 2);
-    world_free(w);
+    divides_three_to_one(w);
 }
 
 /* Otherwise its first gang with GPUs would wait behind all others. */
