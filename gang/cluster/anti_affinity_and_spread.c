@@ -1,33 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/anti_affinity_and_spread.h"
 
+#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/reach.h"
 #include "gang/inter_pod_rules.h"
+
+/* Reading this many counts takes as long as comparing one pod. */
+#define COUNTS_PER_POD 32
 
 struct node_pod_counts {
     uint64_t gen; /* node->marks.pods_changed when counted; 0: never */
     bool anti_affinity;
 };
 
+/* Over all nodes, for one topology spread. */
+struct spread_sums {
+    int64_t hosts;   /* nodes that the constraint covers */
+    int64_t least;   /* their smallest count */
+    int64_t n_least; /* how many of them have it; 0: it must be found again */
+};
+
 struct pod_counts {
-    uint64_t as_of; /* core->marks.pods_changes when `least` and `hosts` were computed */
+    struct cached cached;
+    struct signature *signature;
+    uint64_t as_of;   /* core->marks.pods_changes when `sums` were updated */
+    uint64_t dropped; /* core->marks.nodes_dropped then */
     struct node_pod_counts *nodes;
     size_t n_nodes;
     size_t n_spreads;
-    int64_t *counts;        /* [spread][node]; -1: the constraint does not cover the node */
-    int64_t *least, *hosts; /* over all nodes, by spread: smallest count, number of hosts */
+    int64_t *counts; /* [spread][node]; -1: not counted, or the constraint does not cover it */
+    struct spread_sums *sums; /* by spread */
 };
 
-void pod_counts_free(struct pod_counts *pod_counts)
+static void drop(struct cached *cached)
 {
-    if (!pod_counts)
-        return;
+    struct pod_counts *pod_counts = CONTAINER_OF(cached, struct pod_counts, cached);
+    pod_counts->signature->pod_counts = NULL;
     free(pod_counts->nodes);
     free(pod_counts->counts);
-    free(pod_counts->least);
-    free(pod_counts->hosts);
+    free(pod_counts->sums);
     free(pod_counts);
+}
+
+void pod_counts_drop(const struct gang_core *core, struct signature *signature)
+{
+    if (!signature->pod_counts)
+        return;
+    struct cached *cached = &signature->pod_counts->cached;
+    cached_end(core->caches, cached);
+    drop(cached);
 }
 
 /* ---- conflicts with pods and slots on a node ---- */
@@ -158,63 +180,116 @@ void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
 
 /* ---- cached counts ---- */
 
+static size_t bytes_of(const struct pod_counts *pod_counts)
+{
+    return pod_counts->n_nodes *
+           (sizeof *pod_counts->nodes + pod_counts->n_spreads * sizeof *pod_counts->counts);
+}
+
+static struct pod_counts *pod_counts_new(const struct gang_core *core, struct rules *rules)
+{
+    struct pod_counts *new = xcalloc(1, sizeof *new);
+    cached_begin(&new->cached, drop);
+    new->signature = rules->signature;
+    new->dropped = core->marks.nodes_dropped;
+    new->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
+    new->n_spreads = rules->who->n_spreads;
+    new->nodes = xcalloc(new->n_nodes, sizeof *new->nodes);
+    new->counts = xcalloc(new->n_nodes *new->n_spreads, sizeof *new->counts);
+    new->sums = xcalloc(new->n_spreads, sizeof *new->sums);
+    memset(new->counts, -1, new->n_nodes *new->n_spreads * sizeof *new->counts);
+    return new;
+}
+
 static struct pod_counts *pod_counts_for(const struct gang_core *core, struct rules *rules)
 {
-    struct pod_counts *pod_counts = rules->signature->pod_counts;
-    if (pod_counts && pod_counts->n_nodes >= core->n_ids)
-        return pod_counts;
-    pod_counts_free(pod_counts);
-    pod_counts = rules->signature->pod_counts = xcalloc(1, sizeof *pod_counts);
-    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
-    pod_counts->n_spreads = rules->who->n_spreads;
-    pod_counts->nodes = xcalloc(pod_counts->n_nodes, sizeof *pod_counts->nodes);
-    pod_counts->counts =
-        xcalloc(pod_counts->n_nodes * pod_counts->n_spreads, sizeof *pod_counts->counts);
-    pod_counts->least = xcalloc(pod_counts->n_spreads, sizeof *pod_counts->least);
-    pod_counts->hosts = xcalloc(pod_counts->n_spreads, sizeof *pod_counts->hosts);
-    return pod_counts;
+    struct signature *signature = rules->signature;
+    if (signature->pod_counts && signature->pod_counts->n_nodes < core->n_ids)
+        pod_counts_drop(core, signature);
+    if (!signature->pod_counts)
+        signature->pod_counts = pod_counts_new(core, rules);
+    cached_use(core->caches, &signature->pod_counts->cached, bytes_of(signature->pod_counts));
+    return signature->pod_counts;
 }
 
-static int64_t *count_at(const struct pod_counts *pod_counts, size_t spread,
-                         const struct node *node)
+static int64_t *count_at(const struct pod_counts *pod_counts, size_t spread, size_t node_id)
 {
-    return &pod_counts->counts[spread * pod_counts->n_nodes + node->id];
+    return &pod_counts->counts[spread * pod_counts->n_nodes + node_id];
 }
 
-static const struct node_pod_counts *counts_on(struct pod_counts *pod_counts,
-                                               const struct rules *rules, const struct node *node)
+/* A count of -1 never equals the smallest one. */
+static void set_count(struct pod_counts *pod_counts, size_t spread, size_t node_id, int64_t count)
+{
+    struct spread_sums *sums = &pod_counts->sums[spread];
+    int64_t *at = count_at(pod_counts, spread, node_id);
+    sums->hosts += (count >= 0) - (*at >= 0);
+    if (sums->n_least) {
+        sums->n_least -= *at == sums->least;
+        if (count >= 0 && count < sums->least)
+            *sums = (struct spread_sums){sums->hosts, count, 0};
+        sums->n_least += count == sums->least;
+    }
+    *at = count;
+}
+
+static const struct node_pod_counts *counts_on(const struct gang_core *core,
+                                               struct pod_counts *pod_counts,
+                                               const struct gang_pod_facts *who,
+                                               const struct node *node)
 {
     struct node_pod_counts *seen = &pod_counts->nodes[node->id];
     if (seen->gen == node->marks.pods_changed)
         return seen;
     *seen = (struct node_pod_counts){node->marks.pods_changed,
-                                     anti_affinity_conflict(node, rules->who) != NULL};
+                                     anti_affinity_conflict(node, who) != NULL};
     for (size_t i = 0; i < pod_counts->n_spreads; i++)
-        *count_at(pod_counts, i, node) = count(node, rules->who, &rules->who->spreads[i]);
+        set_count(pod_counts, i, node->id, count(node, who, &who->spreads[i]));
+    cached_computed(core->caches, (1 + pod_counts->n_spreads) * (1 + node->n_pods + node->n_slots));
     return seen;
 }
 
-/* Computes `least` and `hosts` over all nodes. */
-static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
-                   const struct rules *rules)
+static void forget_dropped_nodes(const struct gang_core *core, struct pod_counts *pod_counts)
 {
-    pod_counts->as_of = core->marks.pods_changes;
-    for (size_t i = 0; i < pod_counts->n_spreads; i++) {
-        pod_counts->least[i] = INT64_MAX;
-        pod_counts->hosts[i] = 0;
-    }
-    for (size_t id = 0; id < core->n_ids; id++) {
-        const struct node *node = core->by_id[id];
-        if (!node)
+    if (pod_counts->dropped == core->marks.nodes_dropped)
+        return;
+    pod_counts->dropped = core->marks.nodes_dropped;
+    for (size_t id = 0; id < pod_counts->n_nodes; id++)
+        for (size_t i = 0; i < pod_counts->n_spreads; i++)
+            if (id >= core->n_ids || !core->by_id[id])
+                set_count(pod_counts, i, id, -1);
+}
+
+static void find_least(const struct gang_core *core, struct pod_counts *pod_counts, size_t spread)
+{
+    struct spread_sums *sums = &pod_counts->sums[spread];
+    const int64_t *counts = count_at(pod_counts, spread, 0);
+    if (sums->n_least || !sums->hosts)
+        return;
+    sums->least = INT64_MAX;
+    for (size_t id = 0; id < pod_counts->n_nodes; id++) {
+        if (counts[id] < 0 || counts[id] > sums->least)
             continue;
-        counts_on(pod_counts, rules, node);
-        for (size_t i = 0; i < pod_counts->n_spreads; i++) {
-            int64_t n = *count_at(pod_counts, i, node);
-            pod_counts->hosts[i] += n >= 0;
-            if (n >= 0 && n < pod_counts->least[i])
-                pod_counts->least[i] = n;
-        }
+        sums->n_least = counts[id] < sums->least ? 1 : sums->n_least + 1;
+        sums->least = counts[id];
     }
+    cached_computed(core->caches, pod_counts->n_nodes / COUNTS_PER_POD);
+}
+
+/* Updates `sums`. It counts only on nodes that changed since, which are listed first. */
+static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
+                   const struct gang_pod_facts *who)
+{
+    if (!pod_counts->n_spreads || pod_counts->as_of == core->marks.pods_changes)
+        return;
+    forget_dropped_nodes(core, pod_counts);
+    list_for_each (node, &core->marks.by_pods_changed, struct node, marks.in_by_pods_changed) {
+        if (node->marks.pods_changed <= pod_counts->as_of)
+            break;
+        counts_on(core, pod_counts, who, node);
+    }
+    for (size_t i = 0; i < pod_counts->n_spreads; i++)
+        find_least(core, pod_counts, i);
+    pod_counts->as_of = core->marks.pods_changes;
 }
 
 /* ---- queries ---- */
@@ -236,17 +311,15 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
         return node->n_anti_affinity && anti_affinity_conflict(node, rules->who)
                    ? RULE_ANTI_AFFINITY
                    : RULE_NONE;
-    if (!rules->pod_counts)
-        rules->pod_counts = pod_counts_for(rules->core, rules);
-    struct pod_counts *pod_counts = rules->pod_counts;
-    if (pod_counts->n_spreads && pod_counts->as_of != rules->core->marks.pods_changes)
-        sum_up(rules->core, pod_counts, rules);
-    if (counts_on(pod_counts, rules, node)->anti_affinity)
+    struct pod_counts *pod_counts = pod_counts_for(rules->core, rules);
+    sum_up(rules->core, pod_counts, rules->who);
+    if (counts_on(rules->core, pod_counts, rules->who, node)->anti_affinity)
         return RULE_ANTI_AFFINITY;
     for (size_t i = 0; i < pod_counts->n_spreads; i++) {
-        int64_t here = *count_at(pod_counts, i, node);
-        if (here < 0 || !gang_spread_allows(&rules->who->spreads[i], rules->who, here,
-                                            pod_counts->least[i], pod_counts->hosts[i]))
+        int64_t here = *count_at(pod_counts, i, node->id);
+        const struct spread_sums *sums = &pod_counts->sums[i];
+        if (here < 0 || !gang_spread_allows(&rules->who->spreads[i], rules->who, here, sums->least,
+                                            sums->hosts))
             return RULE_SPREAD;
     }
     return RULE_NONE;

@@ -23,7 +23,6 @@ struct rules {
     const struct gang_core *core;
     struct signature *signature;
     const struct gang_pod_facts *who; /* one of these pods; NULL: no rule applies to them */
-    struct pod_counts *pod_counts;
 };
 struct rules rules_for(const struct gang_core *core, struct signature *signature);
 /* The rule that excludes one more pod of the signature from the node. */
@@ -51,6 +50,7 @@ bool slot_has_anti_affinity_conflict(const struct slot *slot);
 /* The node's facts changed from `was` to `is`; either may be NULL. */
 void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
                       const struct gang_node_facts *is);
-void pod_counts_free(struct pod_counts *pod_counts);
+/* Frees the signature's cached counts. */
+void pod_counts_drop(const struct gang_core *core, struct signature *signature);
 
 #endif

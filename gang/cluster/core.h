@@ -95,6 +95,9 @@ struct gang_core {
     struct map signatures;   /* key -> signature */
     struct map rule_results; /* key -> rule_results */
 
+    /* cluster/cache_budget.c */
+    struct cache_budget *caches;
+
     /* cluster/node_classes.c */
     struct map node_classes;   /* key -> node_class */
     size_t n_used_classes;     /* classes with nodes */
@@ -215,17 +218,19 @@ struct gang_core {
 
     /* cluster/dirty_nodes.c */
     struct core_marks {
-        uint64_t clock;            /* counts changes of the cluster cache */
-        uint64_t freed;            /* `clock` when room last grew on any node */
-        uint64_t pods_changes;     /* counts changes of the pods on any node */
-        usec_t touched_at;         /* when any node last changed */
-        bool paused;               /* a trial is open, whose changes set no marks */
-        bool dry;                  /* a dry run is open, whose objects leave nothing behind */
-        uint64_t layout;           /* identifies the current content of all nodes */
-        uint64_t layouts;          /* the highest number used for `layout` */
-        bool unused;               /* a deleted node may be unused now */
-        struct list reclassify;    /* nodes whose class must be computed again */
-        struct list recheck_slots; /* nodes whose slots may no longer fit */
+        uint64_t clock;              /* counts changes of the cluster cache */
+        uint64_t freed;              /* `clock` when room last grew on any node */
+        uint64_t pods_changes;       /* counts changes of the pods on any node */
+        usec_t touched_at;           /* when any node last changed */
+        bool paused;                 /* a trial is open, whose changes set no marks */
+        bool dry;                    /* a dry run is open, whose objects leave nothing behind */
+        uint64_t layout;             /* identifies the current content of all nodes */
+        uint64_t layouts;            /* the highest number used for `layout` */
+        bool unused;                 /* a deleted node may be unused now */
+        uint64_t nodes_dropped;      /* counts nodes that were freed */
+        struct list by_pods_changed; /* all nodes; the last one whose pods changed is first */
+        struct list reclassify;      /* nodes whose class must be computed again */
+        struct list recheck_slots;   /* nodes whose slots may no longer fit */
         /* Pods with wide anti-affinity that are on a node or may be soon, by ascending seq. */
         struct list wide_anti_affinity;
         uint64_t wide_anti_affinity_last; /* the highest seq so far */

@@ -118,9 +118,19 @@ void node_is_new(const struct gang_core *core, struct node *node)
 void node_pods_changed(struct gang_core *core, struct node *node)
 {
     node->marks.pods_changed = ++core->marks.pods_changes;
+    list_remove(&node->marks.in_by_pods_changed);
+    list_push(core->marks.by_pods_changed.next, &node->marks.in_by_pods_changed);
     node_touch(core, node);
     layout_new(core);
     node_reclassify(core, node);
+}
+
+void node_forget_marks(struct gang_core *core, struct node *node)
+{
+    list_remove(&node->marks.in_recheck_slots);
+    list_remove(&node->marks.in_reclassify);
+    list_remove(&node->marks.in_by_pods_changed);
+    core->marks.nodes_dropped++;
 }
 
 void node_recheck_slots(struct gang_core *core, struct node *node)

@@ -44,6 +44,8 @@ void node_rules_known(struct node *node);
 /* A pod or slot joined or left the node, the labels of a pod there changed, or the node's own
  * labels changed. */
 void node_pods_changed(struct gang_core *core, struct node *node);
+/* The node is about to be freed. */
+void node_forget_marks(struct gang_core *core, struct node *node);
 /* Something that decides the node's class may have changed, such as its ledger, facts or pods. */
 void node_reclassify(struct gang_core *core, struct node *node);
 /* Takes the next marked node; NULL: none. */

@@ -33,7 +33,7 @@ struct node {
         uint64_t pods_changed; /* core->marks.pods_changes when its pods or labels last changed */
         usec_t touched_at;     /* when anything that rules read last changed */
         uint64_t rules_gen;    /* `gen` when it was last classified; 0: taints or labels changed */
-        struct list in_reclassify, in_recheck_slots;
+        struct list in_reclassify, in_recheck_slots, in_by_pods_changed;
     } marks;
 
     /* cluster/ledger.c */

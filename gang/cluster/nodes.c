@@ -47,6 +47,7 @@ static struct node *node_make(struct gang_core *core, char *name)
     node->born = node->gen = clock_next(core);
     list_init(&node->in_earmarked);
     list_init(&node->marks.in_reclassify);
+    list_init(&node->marks.in_by_pods_changed);
     list_init(&node->in_sent);
     node_reclassify(core, node);
     node_pods_changed(core, node);
@@ -103,8 +104,7 @@ void node_drop(struct gang_core *core, struct node *node)
     core->by_id[node->id] = NULL;
     node_leaves_classes(core, node);
     list_remove(&node->in_earmarked);
-    list_remove(&node->marks.in_recheck_slots);
-    list_remove(&node->marks.in_reclassify);
+    node_forget_marks(core, node);
     list_remove(&node->in_sent);
     list_for_each_safe (pod, &node->nominated, struct pod, in_nominated)
         nomination_end(pod);

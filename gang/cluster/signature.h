@@ -11,6 +11,7 @@
 #define MUSTER_GANG_CLUSTER_SIGNATURE_H
 
 #include "base/list.h"
+#include "gang/cluster/cache_budget.h"
 #include "gang/gang.h"
 
 /* Resource numbers, see resources.h. "pods" is a resource; each pod needs one. */
@@ -30,6 +31,8 @@ struct amounts {
 /* Cached results of signature_refusal() for each node. Signatures with the same rules about nodes
  * and volumes share them. */
 struct rule_results {
+    struct cached cached;
+    struct cache_budget *caches;
     char *key;
     size_t users; /* number of signatures */
     struct rule_result {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_labels.h"
@@ -198,11 +199,20 @@ static int first_device(const struct gang_core *core, const struct need *needs, 
     return first;
 }
 
+static void drop_results(struct cached *cached)
+{
+    struct rule_results *v = CONTAINER_OF(cached, struct rule_results, cached);
+    free(STEAL(v->by_id));
+    v->n = 0;
+}
+
 static struct rule_results *rule_results_ref(struct gang_core *core, const char *key)
 {
     struct rule_results *v = map_get(&core->rule_results, key);
     if (!v) {
         v = xcalloc(1, sizeof *v);
+        cached_begin(&v->cached, drop_results);
+        v->caches = core->caches;
         v->key = xstrdup(key);
         map_set(&core->rule_results, key, v);
     }
@@ -215,6 +225,7 @@ static void rule_results_unref(struct gang_core *core, struct rule_results *v)
     if (--v->users > 0)
         return;
     map_remove(&core->rule_results, v->key);
+    cached_end(v->caches, &v->cached);
     free(v->key);
     free(v->by_id);
     free(v);
@@ -276,7 +287,7 @@ void signature_unref(struct gang_core *core, struct signature *signature)
     free(signature->key);
     needs_free(core, signature->needs, signature->n_needs);
     rule_results_unref(core, signature->rule_results);
-    pod_counts_free(signature->pod_counts);
+    pod_counts_drop(core, signature);
     free(signature);
 }
 
@@ -337,12 +348,14 @@ const char *signature_refusal(struct signature *signature, const struct node *no
 {
     if (!node->facts)
         return "the node is unknown";
-    struct rule_result *v = rule_result_at(signature->rule_results, node);
+    struct rule_results *results = signature->rule_results;
+    struct rule_result *v = rule_result_at(results, node);
     const struct pod *sample = v->gen != node->gen ? signature_pod(signature) : NULL;
     if (v->gen != node->gen && !sample)
         return "no pod of this signature is left";
-    if (v->gen != node->gen) {
+    if (sample) {
         *v = (struct rule_result){node->gen, refusal(sample, node)};
+        cached_use(results->caches, &results->cached, results->n * sizeof *v);
     }
     return v->no;
 }

@@ -8,6 +8,8 @@
 
 /* Evaluating this many bytes of rules takes as long as the other work for one node. */
 #define RULE_BYTES_PER_NODE 256
+/* So does comparing this many pods with rules between pods. */
+#define PODS_PER_NODE 8
 
 /* Whether a rule of the signature may have different results for nodes of one class. */
 static bool scans_singly(struct gang_core *core, struct signature *signature)
@@ -85,6 +87,11 @@ bool node_scan_next(struct node_scan *scan)
 void scan_budget_begin(struct gang_core *core)
 {
     core->work = 0;
+}
+
+void scan_budget_compared(struct gang_core *core, const struct signature *signature, uint64_t pods)
+{
+    core->work += (int64_t)(pods * (1 + signature->base / RULE_BYTES_PER_NODE) / PODS_PER_NODE);
 }
 
 void scan_budget_spend(struct gang_core *core, int64_t work)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/placement.h"
 
+#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
@@ -20,16 +21,14 @@
 #define CHOICES_MAX 256
 /* After so many members were tried, no further choice of units is: about 30 ms. */
 #define MEMBERS_TRIED_MAX 60000
-/* To place a member takes as long as this many scanned nodes. With topology spread, its pods are
- * counted on all nodes again, and this many nodes take as long as one scanned node. */
-#define WORK_PER_MEMBER  8
-#define COUNTED_PER_WORK 10
+/* To place a member takes as long as this many scanned nodes, without comparing pods. */
+#define WORK_PER_MEMBER 8
 
 /* ---- one try ---- */
 
 static struct placement_try placing_begin(struct gang_core *core, struct gang *gang)
 {
-    struct placement_try p = {.gang = gang};
+    struct placement_try p = {.gang = gang, .computed = core->caches->computed};
     p.queue = (struct node_queue){.gang = gang, .reach = gang_reach(core, gang)};
     p.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *p.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -75,12 +74,13 @@ static bool is_over(const struct gang_core *core, const struct placement_try *p)
     return p->what_if && core->work > p->most_work;
 }
 
-static void spend_on(struct gang_core *core, const struct placement_try *p,
+/* For one try to place a member of the signature. */
+static void spend_on(struct gang_core *core, struct placement_try *p,
                      const struct signature *signature)
 {
-    int64_t counted = signature->spread ? (int64_t)core->n_ids / COUNTED_PER_WORK : 0;
-    if (p->what_if)
-        scan_budget_spend(core, WORK_PER_MEMBER + counted);
+    scan_budget_spend(core, WORK_PER_MEMBER);
+    scan_budget_compared(core, signature, core->caches->computed - p->computed);
+    p->computed = core->caches->computed;
 }
 
 static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
@@ -127,6 +127,7 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
          unit_got_one(unit), given++) {
         bool stopped = queue_stops(core, p, unit->like);
         struct node *node = stopped ? NULL : next_node(core, p, unit->like);
+        spend_on(core, p, unit->like);
         if (!node) {
             p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
             break;

@@ -4,6 +4,7 @@
  *
  * Also creates and frees the core.
  */
+#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/disruption_budgets.h"
@@ -84,6 +85,8 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->wake.woken);
     list_init(&core->steering.unasked);
     list_init(&core->marks.reclassify);
+    list_init(&core->marks.by_pods_changed);
+    core->caches = cache_budget_new();
     list_init(&core->empty_classes);
     list_init(&core->earmarked);
     list_init(&core->marks.recheck_slots);
@@ -134,6 +137,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->nodes);
     map_done(&core->signatures);
     map_done(&core->rule_results);
+    free(core->caches);
     map_done(&core->offered);
     classes_done(core);
     order_done(core);

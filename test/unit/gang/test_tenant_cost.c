@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "gang/bounds.h"
+#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/lookup.h"
 #include "gang/podgroup/podgroups.h"
 #include "test/lib/cpu_cost.h"
@@ -546,6 +547,92 @@ static void T04_a_gang_with_many_choices_of_subgroups_is_given_up_soon(void **st
     assert_true(failed < made * 10);
 }
 
+/* ---- topology spread ---- */
+
+/* Spreads pods that have the label over hosts. */
+static struct gang_pod_facts *spread(struct gang_pod_facts *f, const char *key)
+{
+    f->spreads = xcalloc(1, sizeof *f->spreads);
+    f->n_spreads = 1;
+    f->spreads[0].max_skew = 1;
+    struct gang_term *term = &f->spreads[0].selector.term;
+    term->items = xcalloc(1, sizeof *term->items);
+    term->n = 1;
+    term->items[0].key = xstrdup(key);
+    term->items[0].op = MATCH_EXISTS;
+    gang_kvs_add(&f->labels, key, "");
+    return f;
+}
+
+static void set_hosts(struct story *s, int n)
+{
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("host-%d", i);
+        step_one(s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 1)});
+    }
+}
+
+/* Members whose topology spread counts all of them. Returns the CPU time of the step. */
+static double set_spread_gang(struct story *s, const char *group, int members)
+{
+    struct gang_event *events = xcalloc((size_t)members, sizeof *events);
+    set_gang(s, "default", group, members);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET,
+                                        .pod = spread(pod_in("default", name, group), group)};
+    }
+    double cost = step(s, events, (size_t)members);
+    free(events);
+    return cost;
+}
+
+/* Plans gangs of 500 members with topology spread on so many nodes. */
+static double spread_cost(int nodes)
+{
+    enum { MEMBERS = 500 };
+    struct story s = begin();
+    double best = 1e9;
+    set_hosts(&s, nodes);
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *group = xasprintf("g-%d", i);
+        best = least(best, set_spread_gang(&s, group, MEMBERS));
+        char ns[] = "default", api_group[] = "test";
+        assert_int_equal(gang_find(s.core, &(struct gang_ref){api_group, ns, group})->n_slots,
+                         MEMBERS);
+    }
+    end(&s);
+    return best;
+}
+
+static void T16_a_member_with_topology_spread_does_not_count_on_all_nodes(void **state)
+{
+    (void)state;
+    double few = spread_cost(500), many = spread_cost(5000);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
+/* Each gang has a signature of its own, and muster keeps its counts for 5,000 nodes. */
+static void T16_cached_counts_take_a_bounded_amount_of_memory(void **state)
+{
+    (void)state;
+    enum { NODES = 5000, GANGS = 2 * CACHE_BYTES_MAX / (NODES * 24) };
+    struct story s = begin();
+    size_t most = 0;
+    set_hosts(&s, NODES);
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    for (int i = 0; i < GANGS; i++) {
+        cleanup_free char *group = xasprintf("g-%d", i);
+        set_spread_gang(&s, group, 1);
+        most = s.core->caches->bytes > most ? s.core->caches->bytes : most;
+    }
+    assert_true(most > CACHE_BYTES_MAX / 2);
+    assert_true(most <= CACHE_BYTES_MAX);
+    end(&s);
+}
+
 /* ---- queues ---- */
 
 enum { QUEUES = 10000 };
@@ -606,6 +693,8 @@ int main(void)
         cmocka_unit_test(T16_terminating_pods_do_not_make_node_checks_slower),
         cmocka_unit_test(T04_a_gang_with_many_choices_of_subgroups_is_given_up_soon),
         cmocka_unit_test(T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod),
+        cmocka_unit_test(T16_a_member_with_topology_spread_does_not_count_on_all_nodes),
+        cmocka_unit_test(T16_cached_counts_take_a_bounded_amount_of_memory),
         cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
