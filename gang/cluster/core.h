@@ -211,7 +211,7 @@ struct gang_core {
     usec_t queues_emitted_at; /* when statuses were last emitted */
 
     /* lifecycle/pod_update.c */
-    usec_t newest;    /* the latest timestamp of any pod; approximates the API server's clock */
+    usec_t newest;    /* the latest time of the API server in any pod; approximates its clock */
     usec_t newest_at; /* when it was first seen */
 
     /* ---- what changed ---- */

@@ -55,6 +55,7 @@ void partial_commit_find(struct gang_core *core, struct gang *gang)
         if (pod->facts->committed && !pod->binding.commit && pod->facts->bound_at &&
             pod->charge == CHARGE_ASSIGNED && core->newest - pod->facts->bound_at < age)
             age = core->newest - pod->facts->bound_at;
+    age = age > 0 ? age : 0; /* a node's clock may be ahead, and `newest` may be behind */
     if (age < FIRST_LIMIT)
         partial_commit_begin(core, gang, core->now - age);
 }

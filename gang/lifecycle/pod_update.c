@@ -187,14 +187,21 @@ void on_pod_gone(struct gang_core *core, struct pod *pod)
     pod_remove(core, pod);
 }
 
-void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
+/* Times from a kubelet do not count: the clock of one node must not change rules for other pods. */
+static void note_api_time(struct gang_core *core, const struct gang_pod_facts *facts)
 {
-    gone_forget(core, facts->uid);
-    usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
+    usec_t bound_at = facts->kubelet_wrote ? 0 : facts->bound_at;
+    usec_t latest = bound_at > facts->created ? bound_at : facts->created;
     if (latest > core->newest) {
         core->newest = latest;
         core->newest_at = core->now;
     }
+}
+
+void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    gone_forget(core, facts->uid);
+    note_api_time(core, facts);
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (pod && facts->part) {
         gang_pod_facts_free(facts);

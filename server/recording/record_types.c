@@ -168,6 +168,7 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, unschedulable),
     TEXT(gang_pod_facts, short_of),
     BOOL(gang_pod_facts, committed),
+    BOOL(gang_pod_facts, kubelet_wrote),
     I64(gang_pod_facts, bound_at),
     BOOL(gang_pod_facts, preempted),
     I64(gang_pod_facts, gone_by),

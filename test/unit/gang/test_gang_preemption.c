@@ -22,6 +22,17 @@ static void runs(struct world *w, const char *name, const char *gang, int gpus, 
     world_pod_set(w, f);
 }
 
+/* A pod on a node whose clock is an hour ahead. It concerns no other pod. */
+static void runs_ahead(struct world *w)
+{
+    struct gang_pod_facts *f = running("ahead", NULL, 0, "n0");
+    f->priority = 1000;
+    f->created = w->now;
+    f->bound_at = w->now + SECONDS(3600);
+    f->kubelet_wrote = true;
+    world_pod_set(w, f);
+}
+
 static void ends(struct world *w, const char *name, const char *gang, int gpus, const char *node)
 {
     struct gang_pod_facts *f = running(name, gang, gpus, node);
@@ -373,6 +384,7 @@ static void a_pod_that_never_ends_is_not_waited_for(void **state)
     f->deleting = true;
     f->gone_by = w->now + SECONDS(30);
     world_pod_set(w, f);
+    runs_ahead(w);
     world_wait(w, SECONDS(50));
     assert_false(world_evicted(w, "other"));
     world_wait(w, SECONDS(80));
@@ -543,6 +555,7 @@ static void a_gang_with_a_delay_evicts_later(void **state)
     struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
     f->priority = 10;
     world_pod_set(w, f);
+    runs_ahead(w);
     world_wait(w, SECONDS(55));
     assert_false(world_evicted(w, "low"));
     world_wait(w, SECONDS(10));
@@ -732,6 +745,7 @@ static void a_gang_runs_for_its_minimum(void **state)
     struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
     f->priority = 10;
     world_pod_set(w, f);
+    runs_ahead(w);
     world_wait(w, SECONDS(50));
     assert_false(world_evicted(w, "low-0"));
     world_wait(w, SECONDS(70));

@@ -6,7 +6,7 @@
 
 #define MINUTES(n) SECONDS(60 * (n))
 
-/* A member bound to node a. bound_at: by the clock of the API server. */
+/* A member that runs on node a. bound_at: may be by the clock of its kubelet. */
 static void seen_bound(struct world *w, const char *name, const char *group, bool committed,
                        usec_t bound_at)
 {
@@ -15,6 +15,7 @@ static void seen_bound(struct world *w, const char *name, const char *group, boo
     f->phase = PHASE_RUNNING;
     f->committed = committed;
     f->bound_at = bound_at;
+    f->kubelet_wrote = true;
     world_pod_set(w, f);
 }
 
@@ -197,6 +198,16 @@ static void T08_without_a_recent_annotation_no_gang_goes_first_after_a_restart(v
     world_free(w);
 }
 
+/* The clock of the node is an hour ahead. */
+static void T08_a_binding_in_the_future_gains_at_most_five_minutes(void **state)
+{
+    (void)state;
+    struct world *w = restarted(true, -MINUTES(60));
+    world_wait(w, MINUTES(5));
+    assert_planned_first(w, "rival", "g");
+    world_free(w);
+}
+
 /* A Binding from before the restart arrives when muster runs again. */
 static void T08_a_late_binding_of_a_commit_counts_after_a_restart(void **state)
 {
@@ -225,6 +236,7 @@ int main(void)
         cmocka_unit_test(T08_a_partial_commit_goes_first_for_at_most_five_minutes),
         cmocka_unit_test(T08_a_partial_commit_goes_first_after_a_restart_too),
         cmocka_unit_test(T08_without_a_recent_annotation_no_gang_goes_first_after_a_restart),
+        cmocka_unit_test(T08_a_binding_in_the_future_gains_at_most_five_minutes),
         cmocka_unit_test(T08_a_late_binding_of_a_commit_counts_after_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
