@@ -124,6 +124,7 @@ struct gang_core {
     } rule_labels;
 
     /* cluster/signature_changes.c */
+    struct map claim_rests;       /* namespace -> claims_rest */
     uint64_t rule_labels_settled; /* counts how often members of a namespace got new signatures */
 
     /* cluster/volume_claims.c */

@@ -52,7 +52,9 @@ enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 struct claim {
     char *key;                      /* ns/name */
     struct gang_claim_facts *facts; /* NULL: unknown, or any node can use it */
-    struct list uses;               /* of pods, by in_claim */
+    struct list uses;               /* of pods that are not finished, by in_claim */
+    struct list in_waiting;         /* claims_rest.waiting, if the facts will be `next` */
+    struct gang_claim_facts *next;  /* NULL: as for `facts` */
 };
 struct claim_use {
     struct list in_claim;
@@ -127,7 +129,8 @@ struct pod {
     bool counts; /* it is in signature->pods, else in signature->ended */
 
     /* cluster/volume_claims.c */
-    struct claim_use *uses; /* one for each of facts->claims, in the same order */
+    struct claim_use *uses; /* one for each of facts->claims, in the same order;
+                               none if the pod is finished */
     size_t n_uses;
     char *pinned; /* the node to which it is pinned; NULL: none */
 

@@ -12,29 +12,106 @@
 /* How long a namespace rests, in microseconds for each member. A new signature takes about 1 µs, so
  * new signatures of one namespace use at most 0.5 % of the core's time. */
 #define REST_PER_MEMBER 200
+/* A namespace may owe this much rest before changes of its claims wait. So a claim that 20,000 pods
+ * share can be prepared and bound without a delay: each of the two changes costs 8 s of rest. */
+#define OWED_MAX (20 * USEC_PER_SEC)
 
 /* ---- claims ---- */
 
-/* Owns the facts from now on. */
-static void claim_set(struct gang_core *core, struct claim *claim, struct gang_claim_facts *facts)
+/* The rest that a namespace owes for changes of its claims. In core->claim_rests from the first
+ * change until some time after the rest. */
+struct claims_rest {
+    char *ns;
+    usec_t until;
+    struct list waiting; /* claims with a change that has not taken effect */
+    struct timer timer;
+};
+
+static struct claims_rest *rest_get(struct gang_core *core, const char *ns)
 {
-    claim_set_facts(claim, facts);
+    struct claims_rest *rest = map_get(&core->claim_rests, ns);
+    if (!rest) {
+        rest = xcalloc(1, sizeof *rest);
+        rest->ns = xstrdup(ns);
+        list_init(&rest->waiting);
+        rest->timer.kind = TIMER_CLAIMS;
+        rest->timer.owner = rest;
+        map_set(&core->claim_rests, ns, rest);
+    }
+    return rest;
+}
+
+static void rest_free(struct gang_core *core, struct claims_rest *rest)
+{
+    timer_stop(core, &rest->timer);
+    free(rest->ns);
+    free(rest);
+}
+
+/* Returns the rest that this costs. With one claim, a new signature and its plan take about 3 µs of
+ * 400 µs, and each further claim of the pod takes about 1 µs. */
+static usec_t claim_take_next(struct gang_core *core, struct claim *claim)
+{
+    usec_t rest = 0;
+    claim_set_facts(claim, STEAL(claim->next));
     list_for_each (use, &claim->uses, struct claim_use, in_claim) {
         pod_signature_update(core, use->pod);
         if (claims_bound(use->pod))
             claims_unpin(use->pod);
+        rest += (usec_t)(1 + use->pod->n_uses) * REST_PER_MEMBER;
     }
     claim_sweep(core, claim);
+    return rest;
+}
+
+/* While a change waits, the core knows only the facts before it, as if the watch were late. So
+ * signatures always agree with the facts. */
+void claims_settle(struct gang_core *core, struct claims_rest *rest)
+{
+    while (!list_empty(&rest->waiting) && rest->until <= core->now + OWED_MAX) {
+        struct list *first = list_pop(&rest->waiting);
+        usec_t more = claim_take_next(core, CONTAINER_OF(first, struct claim, in_waiting));
+        if (core->synced) /* each object is listed only once */
+            rest->until = (rest->until > core->now ? rest->until : core->now) + more;
+    }
+    if (!list_empty(&rest->waiting)) {
+        timer_set(core, &rest->timer, rest->until - OWED_MAX);
+    } else if (rest->until > core->now) {
+        timer_set(core, &rest->timer, rest->until + OWED_MAX); /* seldom, as each fires a step */
+    } else {
+        map_remove(&core->claim_rests, rest->ns);
+        rest_free(core, rest);
+    }
+}
+
+/* Takes ownership of the facts. */
+static void claim_set(struct gang_core *core, const char *ns, const char *name,
+                      struct gang_claim_facts *facts)
+{
+    struct claim *claim = claim_get(core, ns, name);
+    struct claims_rest *rest = rest_get(core, ns);
+    gang_claim_facts_free(claim->next);
+    claim->next = facts;
+    if (list_empty(&claim->in_waiting))
+        list_push(&rest->waiting, &claim->in_waiting);
+    claims_settle(core, rest);
 }
 
 void on_claim_set(struct gang_core *core, struct gang_claim_facts *facts)
 {
-    claim_set(core, claim_get(core, facts->ns, facts->name), facts);
+    claim_set(core, facts->ns, facts->name, facts);
 }
 
 void on_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 {
-    claim_set(core, claim_get(core, ref->ns, ref->name), NULL);
+    claim_set(core, ref->ns, ref->name, NULL);
+}
+
+void claim_rests_done(struct gang_core *core)
+{
+    map_for_each (e, &core->claim_rests)
+        rest_free(core, e->value);
+    map_done(&core->claim_rests);
 }
 
 /* ---- labels ---- */

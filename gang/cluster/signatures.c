@@ -96,7 +96,7 @@ static void key_between(struct buf *b, const struct gang_pod_facts *f)
 static bool key_claims(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
     bool limited = false;
-    for (size_t i = 0; i < f->n_claims; i++) {
+    for (size_t i = 0; i < claims_in_use(f); i++) {
         const struct gang_claim_facts *claim = claim_limits(core, f->ns, f->claims[i]);
         if (!claim || !(claim->selected || claim->limited))
             continue;
@@ -310,7 +310,7 @@ bool signature_needs_equal(const struct signature *a, const struct signature *b)
 static const char *refusal(const struct pod *pod, const struct node *node)
 {
     const char *no = gang_node_refusal(pod->facts, node->facts);
-    for (size_t i = 0; !no && i < pod->facts->n_claims; i++) {
+    for (size_t i = 0; !no && i < pod->n_uses; i++) {
         const struct gang_claim_facts *claim = pod->uses[i].claim->facts;
         if (claim && !gang_claim_allows(claim, node->facts))
             no = signature_volume_refusal;

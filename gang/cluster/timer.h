@@ -38,6 +38,7 @@ enum timer_kind {
     TIMER_SHOW,   /* show gated gangs to an autoscaler */
     TIMER_BATCH,  /* commit the complete gangs that wait for others */
     TIMER_LABELS, /* a namespace's rest ends: give its members new signatures */
+    TIMER_CLAIMS, /* of a namespace's claims: changes that wait take effect */
     TIMER_QUEUES, /* core: statuses of queues are to be written */
     TIMER_SHARES, /* core: the shares of queues are computed again */
 };
@@ -46,7 +47,7 @@ enum { POD_TIMERS = TIMER_WAKE - GANG_TIMERS };
 struct timer {
     struct heap_node node;
     enum timer_kind kind;
-    void *owner; /* struct gang or struct pod, by kind; NULL: the core */
+    void *owner; /* struct gang, pod or claims_rest, by kind; NULL: the core */
 };
 
 #endif

@@ -12,6 +12,7 @@ struct claim *claim_get(struct gang_core *core, const char *ns, const char *name
     claim = xcalloc(1, sizeof *claim);
     claim->key = STEAL(key);
     list_init(&claim->uses);
+    list_init(&claim->in_waiting);
     map_set(&core->claims, claim->key, claim);
     return claim;
 }
@@ -19,29 +20,36 @@ struct claim *claim_get(struct gang_core *core, const char *ns, const char *name
 static void claim_free(struct claim *claim)
 {
     gang_claim_facts_free(claim->facts);
+    gang_claim_facts_free(claim->next);
     free(claim->key);
     free(claim);
 }
 
 void claim_sweep(struct gang_core *core, struct claim *claim)
 {
-    if (claim->facts || !list_empty(&claim->uses))
+    if (claim->facts || !list_empty(&claim->uses) || !list_empty(&claim->in_waiting))
         return;
     map_remove(&core->claims, claim->key);
     claim_free(claim);
 }
 
+size_t claims_in_use(const struct gang_pod_facts *facts)
+{
+    bool finished = facts->phase == PHASE_SUCCEEDED || facts->phase == PHASE_FAILED;
+    return finished ? 0 : facts->n_claims;
+}
+
 void claims_join(struct gang_core *core, struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
-    pod->uses = f->n_claims ? xcalloc(f->n_claims, sizeof *pod->uses) : NULL;
-    for (size_t i = 0; i < f->n_claims; i++) {
+    pod->n_uses = claims_in_use(f);
+    pod->uses = pod->n_uses ? xcalloc(pod->n_uses, sizeof *pod->uses) : NULL;
+    for (size_t i = 0; i < pod->n_uses; i++) {
         struct claim_use *use = &pod->uses[i];
         use->pod = pod;
         use->claim = claim_get(core, f->ns, f->claims[i]);
         list_push(&use->claim->uses, &use->in_claim);
     }
-    pod->n_uses = f->n_claims;
 }
 
 void claims_leave(struct gang_core *core, struct pod *pod)

@@ -143,6 +143,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     order_done(core);
     class_labels_done(core);
     claims_done(core);
+    claim_rests_done(core);
     budgets_done(core);
     jobs_done(core);
     rule_labels_done(core);
@@ -304,6 +305,8 @@ static void fire_timers(struct gang_core *core)
         else if (kind == TIMER_STEER || kind == TIMER_PLAN || kind == TIMER_LABELS ||
                  kind == TIMER_SHARES || kind == TIMER_QUEUES)
             continue; /* each step does their work */
+        else if (kind == TIMER_CLAIMS)
+            claims_settle(core, owner);
         else if (kind == TIMER_SHOW)
             gates_show(core);
         else if (kind == TIMER_BATCH)

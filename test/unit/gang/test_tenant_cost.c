@@ -147,6 +147,58 @@ static void T16_new_label_keys_seldom_visit_all_members_of_their_namespace(void 
     assert_true(many < few * FACTOR);
 }
 
+/* ---- claims ---- */
+
+/* A gang whose members all use the same claims, created in one step. */
+static void set_claim_users(struct story *s, int n, int n_claims)
+{
+    struct gang_event *events = xcalloc((size_t)n, sizeof *events);
+    set_gang(s, "evil", "many", n + 1);
+    for (int i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "many-%d", i);
+        struct gang_pod_facts *f = pod_in("evil", name, "many");
+        f->claims = xcalloc((size_t)n_claims, sizeof *f->claims);
+        f->n_claims = (size_t)n_claims;
+        for (int k = 0; k < n_claims; k++)
+            f->claims[k] = xasprintf("c-%d", k);
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+    }
+    step(s, events, (size_t)n);
+    free(events);
+}
+
+/* How many times as long as the longest step all steps take, if one of these claims changes 100
+ * times a second for a minute. */
+static double claim_changes_cost(int users, int n_claims)
+{
+    struct story s = begin();
+    double sum = 0, longest = 0;
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_claim_users(&s, users, n_claims);
+    for (int i = 0; i < 60 * 100; i++) {
+        struct gang_claim_facts *f = gang_claim_facts_new();
+        f->ns = xstrdup("evil");
+        f->name = xasprintf("c-%d", i % n_claims);
+        f->selected = xasprintf("n-%d", i);
+        s.now += 9 * USEC_PER_MSEC;
+        double t = step_one(&s, (struct gang_event){.kind = GANG_EV_CLAIM_SET, .claim = f});
+        sum += t;
+        longest = t > longest ? t : longest;
+    }
+    print_message("%.2f %% of the core's time\n", sum / USEC_PER_SEC / 60 * 100);
+    end(&s);
+    return sum / longest;
+}
+
+static void T16_changes_of_claims_seldom_visit_all_their_pods(void **state)
+{
+    (void)state;
+    double one = claim_changes_cost(20000, 1), many = claim_changes_cost(2000, 64);
+    print_message("%.1f and %.1f times\n", one, many);
+    assert_true(one < 30 && many < 30);
+}
+
 /* ---- wide anti-affinity ---- */
 
 /* A running pod with as many requirements as the bound allows. No pod matches them all. */
@@ -685,6 +737,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T16_a_new_label_key_does_not_visit_members_of_other_namespaces),
         cmocka_unit_test(T16_new_label_keys_seldom_visit_all_members_of_their_namespace),
+        cmocka_unit_test(T16_changes_of_claims_seldom_visit_all_their_pods),
         cmocka_unit_test(T16_predicate_parity_checks_few_pods_with_wide_anti_affinity_at_once),
         cmocka_unit_test(T16_the_express_lane_checks_few_pods_with_wide_anti_affinity_at_once),
         cmocka_unit_test(T16_one_step_checks_few_nodes_for_sleeping_pods),
