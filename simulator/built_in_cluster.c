@@ -282,8 +282,10 @@ static void bind_write(void *owner, struct task *t)
         text = xasprintf("pod %s is already assigned to node \"%s\"", t->name, node);
     } else {
         outcome = OUTCOME_OK;
-        json_t *patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s}]}}", "spec", "nodeName", t->to,
-                                  "status", "conditions", "type", "PodScheduled", "status", "True");
+        char stamp[32];
+        json_t *patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s, s:s}]}}", "spec", "nodeName", t->to,
+                                  "status", "conditions", "type", "PodScheduled", "status", "True",
+                                  "lastTransitionTime", sim_clock_timestamp(&b->clock, stamp));
         store_patch(&b->store, o, patch);
         run_bound(&b->store, o);
     }
