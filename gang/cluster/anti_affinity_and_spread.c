@@ -6,9 +6,6 @@
 #include "gang/cluster/reach.h"
 #include "gang/inter_pod_rules.h"
 
-/* Reading this many counts takes as long as comparing one pod. */
-#define COUNTS_PER_POD 32
-
 struct node_pod_counts {
     uint64_t gen; /* node->marks.pods_changed when counted; 0: never */
     bool anti_affinity;
@@ -232,10 +229,8 @@ static void set_count(struct pod_counts *pod_counts, size_t spread, size_t node_
     *at = count;
 }
 
-static const struct node_pod_counts *counts_on(const struct gang_core *core,
-                                               struct pod_counts *pod_counts,
-                                               const struct gang_pod_facts *who,
-                                               const struct node *node)
+static const struct node_pod_counts *
+counts_on(struct pod_counts *pod_counts, const struct gang_pod_facts *who, const struct node *node)
 {
     struct node_pod_counts *seen = &pod_counts->nodes[node->id];
     if (seen->gen == node->marks.pods_changed)
@@ -244,7 +239,6 @@ static const struct node_pod_counts *counts_on(const struct gang_core *core,
                                      anti_affinity_conflict(node, who) != NULL};
     for (size_t i = 0; i < pod_counts->n_spreads; i++)
         set_count(pod_counts, i, node->id, count(node, who, &who->spreads[i]));
-    cached_computed(core->caches, (1 + pod_counts->n_spreads) * (1 + node->n_pods + node->n_slots));
     return seen;
 }
 
@@ -259,7 +253,7 @@ static void forget_dropped_nodes(const struct gang_core *core, struct pod_counts
                 set_count(pod_counts, i, id, -1);
 }
 
-static void find_least(const struct gang_core *core, struct pod_counts *pod_counts, size_t spread)
+static void find_least(struct pod_counts *pod_counts, size_t spread)
 {
     struct spread_sums *sums = &pod_counts->sums[spread];
     const int64_t *counts = count_at(pod_counts, spread, 0);
@@ -272,7 +266,6 @@ static void find_least(const struct gang_core *core, struct pod_counts *pod_coun
         sums->n_least = counts[id] < sums->least ? 1 : sums->n_least + 1;
         sums->least = counts[id];
     }
-    cached_computed(core->caches, pod_counts->n_nodes / COUNTS_PER_POD);
 }
 
 /* Updates `sums`. It counts only on nodes that changed since, which are listed first. */
@@ -285,10 +278,10 @@ static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
     list_for_each (node, &core->marks.by_pods_changed, struct node, marks.in_by_pods_changed) {
         if (node->marks.pods_changed <= pod_counts->as_of)
             break;
-        counts_on(core, pod_counts, who, node);
+        counts_on(pod_counts, who, node);
     }
     for (size_t i = 0; i < pod_counts->n_spreads; i++)
-        find_least(core, pod_counts, i);
+        find_least(pod_counts, i);
     pod_counts->as_of = core->marks.pods_changes;
 }
 
@@ -313,7 +306,7 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
                    : RULE_NONE;
     struct pod_counts *pod_counts = pod_counts_for(rules->core, rules);
     sum_up(rules->core, pod_counts, rules->who);
-    if (counts_on(rules->core, pod_counts, rules->who, node)->anti_affinity)
+    if (counts_on(pod_counts, rules->who, node)->anti_affinity)
         return RULE_ANTI_AFFINITY;
     for (size_t i = 0; i < pod_counts->n_spreads; i++) {
         int64_t here = *count_at(pod_counts, i, node->id);

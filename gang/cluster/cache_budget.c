@@ -21,13 +21,10 @@ void cached_end(struct cache_budget *budget, struct cached *cached)
     cached->bytes = 0;
 }
 
-void cached_computed(struct cache_budget *budget, size_t pods)
-{
-    budget->computed += pods;
-}
-
 void cached_use(struct cache_budget *budget, struct cached *cached, size_t bytes)
 {
+    if (budget->used.prev == &cached->in_used && cached->bytes == bytes)
+        return;
     cached_end(budget, cached);
     list_push(&budget->used, &cached->in_used);
     cached->bytes = bytes;

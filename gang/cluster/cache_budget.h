@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_budget.h - bounds the memory of results that are cached for each pair of a signature and a
- * node. A tenant decides how many signatures there are, so the caches that were not used for the
- * longest time are dropped first. They are computed again when they are needed.
+ * node. A tenant decides how many signatures there are, so the least recently used caches are
+ * dropped. They are computed again when they are needed.
  *
  * A cache embeds a struct cached. The budget owns nothing; the owner of a cache calls cached_end()
  * before it frees the cache. The core creates the budget and frees it after all caches.
@@ -10,17 +10,14 @@
 #ifndef MUSTER_GANG_CLUSTER_CACHE_BUDGET_H
 #define MUSTER_GANG_CLUSTER_CACHE_BUDGET_H
 
-#include <stdint.h>
-
 #include "base/list.h"
 
 /* What all caches together may hold, in bytes. One cache may exceed it alone. */
 #define CACHE_BYTES_MAX ((size_t)64 << 20)
 
 struct cache_budget {
-    struct list used;  /* the caches that hold memory, the last used one last */
-    size_t bytes;      /* what they hold together */
-    uint64_t computed; /* how much was computed for them so far, in pods compared */
+    struct list used; /* the caches that hold memory, the last used one last */
+    size_t bytes;     /* what they hold together */
 };
 
 struct cached {
@@ -34,7 +31,6 @@ void cached_begin(struct cached *cached, void (*drop)(struct cached *cached));
 /* The cache was used, and holds so many bytes now. Drops other caches if all together hold too
  * much. */
 void cached_use(struct cache_budget *budget, struct cached *cached, size_t bytes);
-void cached_computed(struct cache_budget *budget, size_t pods);
 void cached_end(struct cache_budget *budget, struct cached *cached);
 
 #endif

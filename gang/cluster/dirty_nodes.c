@@ -131,6 +131,7 @@ void node_forget_marks(struct gang_core *core, struct node *node)
     list_remove(&node->marks.in_reclassify);
     list_remove(&node->marks.in_by_pods_changed);
     core->marks.nodes_dropped++;
+    core->marks.pods_changes++;
 }
 
 void node_recheck_slots(struct gang_core *core, struct node *node)

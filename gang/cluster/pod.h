@@ -53,8 +53,8 @@ struct claim {
     char *key;                      /* ns/name */
     struct gang_claim_facts *facts; /* NULL: unknown, or any node can use it */
     struct list uses;               /* of pods that are not finished, by in_claim */
-    struct list in_waiting;         /* claims_rest.waiting, if the facts will be `next` */
-    struct gang_claim_facts *next;  /* NULL: as for `facts` */
+    struct list in_waiting; /* in claims_rest.waiting while `next` waits to replace `facts` */
+    struct gang_claim_facts *next; /* NULL: as for `facts` */
 };
 struct claim_use {
     struct list in_claim;

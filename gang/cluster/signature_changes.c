@@ -9,12 +9,19 @@
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
-/* How long a namespace rests, in microseconds for each member. A new signature takes about 1 µs, so
- * new signatures of one namespace use at most 0.5 % of the core's time. */
+/* How long a namespace rests, in microseconds for each member, and for each KEY_BYTES of its rules.
+ * A new signature takes 1 to 3 µs, so new signatures of one namespace use about 1 % of the core's
+ * time. */
 #define REST_PER_MEMBER 200
+#define KEY_BYTES       1024
 /* A namespace may owe this much rest before changes of its claims wait. So a claim that 20,000 pods
  * share can be prepared and bound without a delay: each of the two changes costs 8 s of rest. */
 #define OWED_MAX (20 * USEC_PER_SEC)
+
+static usec_t rest_for(const struct pod *pod)
+{
+    return (usec_t)(1 + pod->signature->base / KEY_BYTES) * REST_PER_MEMBER;
+}
 
 /* ---- claims ---- */
 
@@ -48,17 +55,17 @@ static void rest_free(struct gang_core *core, struct claims_rest *rest)
     free(rest);
 }
 
-/* Returns the rest that this costs. With one claim, a new signature and its plan take about 3 µs of
- * 400 µs, and each further claim of the pod takes about 1 µs. */
+/* Returns the rest that this costs. With one claim, a new signature and its plan take about 3 µs,
+ * and the rest is 400 µs. Each further claim of the pod takes about 1 µs. */
 static usec_t claim_take_next(struct gang_core *core, struct claim *claim)
 {
-    usec_t rest = 0;
+    usec_t rest = REST_PER_MEMBER;
     claim_set_facts(claim, STEAL(claim->next));
     list_for_each (use, &claim->uses, struct claim_use, in_claim) {
         pod_signature_update(core, use->pod);
         if (claims_bound(use->pod))
             claims_unpin(use->pod);
-        rest += (usec_t)(1 + use->pod->n_uses) * REST_PER_MEMBER;
+        rest += rest_for(use->pod) + (usec_t)use->pod->n_uses * REST_PER_MEMBER;
     }
     claim_sweep(core, claim);
     return rest;
@@ -135,10 +142,12 @@ static void update_expected_slots(struct gang_core *core, struct gang *gang)
 static void labels_settle(struct gang_core *core, struct namespace_rule_labels *labels)
 {
     list_remove(&labels->in_stale);
-    labels->rests_until = core->now + (usec_t)labels->n_members * REST_PER_MEMBER;
+    labels->rests_until = core->now;
     core->rule_labels_settled++;
-    list_for_each (pod, &labels->members, struct pod, in_namespace)
+    list_for_each (pod, &labels->members, struct pod, in_namespace) {
         pod_signature_update(core, pod);
+        labels->rests_until += rest_for(pod);
+    }
     list_for_each (pod, &labels->members, struct pod, in_namespace) {
         if (pod->gang->rule_labels_settled == core->rule_labels_settled)
             continue;

@@ -350,12 +350,11 @@ const char *signature_refusal(struct signature *signature, const struct node *no
         return "the node is unknown";
     struct rule_results *results = signature->rule_results;
     struct rule_result *v = rule_result_at(results, node);
+    cached_use(results->caches, &results->cached, results->n * sizeof *v);
     const struct pod *sample = v->gen != node->gen ? signature_pod(signature) : NULL;
     if (v->gen != node->gen && !sample)
         return "no pod of this signature is left";
-    if (sample) {
+    if (sample)
         *v = (struct rule_result){node->gen, refusal(sample, node)};
-        cached_use(results->caches, &results->cached, results->n * sizeof *v);
-    }
     return v->no;
 }

@@ -21,7 +21,7 @@ void claims_join(struct gang_core *core, struct pod *pod);
 void claims_leave(struct gang_core *core, struct pod *pod);
 /* Returns the claim. If it is unknown, creates it without facts. */
 struct claim *claim_get(struct gang_core *core, const char *ns, const char *name);
-/* Frees the claim if it has no facts, now or later, and no pod uses it. */
+/* Frees the claim if it has no facts, no change waits, and no pod uses it. */
 void claim_sweep(struct gang_core *core, struct claim *claim);
 /* Sets the facts, which the claim owns from now on; NULL: the claim is deleted. */
 void claim_set_facts(struct claim *claim, struct gang_claim_facts *facts);

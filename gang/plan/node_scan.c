@@ -8,7 +8,7 @@
 
 /* Evaluating this many bytes of rules takes as long as the other work for one node. */
 #define RULE_BYTES_PER_NODE 256
-/* So does comparing this many pods with rules between pods. */
+/* So does comparing this many pods with them. */
 #define PODS_PER_NODE 8
 
 /* Whether a rule of the signature may have different results for nodes of one class. */
@@ -18,10 +18,14 @@ static bool scans_singly(struct gang_core *core, struct signature *signature)
            signature->limited || !class_labels_cover(core, signature);
 }
 
-/* Classes without nodes do not count, because a dry run may leave some until the next step ends. */
+/* Classes without nodes do not count, because a dry run may leave some until the next step ends.
+ * What is cached does not count either, because queries change it: with rules between pods, a scan
+ * counts as if it compared all pods. */
 static int64_t work_of(const struct node_scan *scan, const struct signature *signature)
 {
     size_t visits = scan->singly ? scan->core->nodes.count : scan->core->n_used_classes;
+    if (signature->anti_affinity || signature->spread)
+        visits += map_count(&scan->core->pods) / PODS_PER_NODE;
     return (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
 }
 
@@ -87,11 +91,6 @@ bool node_scan_next(struct node_scan *scan)
 void scan_budget_begin(struct gang_core *core)
 {
     core->work = 0;
-}
-
-void scan_budget_compared(struct gang_core *core, const struct signature *signature, uint64_t pods)
-{
-    core->work += (int64_t)(pods * (1 + signature->base / RULE_BYTES_PER_NODE) / PODS_PER_NODE);
 }
 
 void scan_budget_spend(struct gang_core *core, int64_t work)

@@ -40,8 +40,6 @@ bool node_scan_next(struct node_scan *scan);
 void scan_budget_begin(struct gang_core *core);
 /* Adds work that is not a scan. */
 void scan_budget_spend(struct gang_core *core, int64_t work);
-/* Adds the work of comparing so many pods with the rules of the signature. */
-void scan_budget_compared(struct gang_core *core, const struct signature *signature, uint64_t pods);
 /* The work of one scan for the signature. */
 int64_t node_scan_work(struct gang_core *core, const struct gang *gang,
                        struct signature *signature);

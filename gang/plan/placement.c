@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/placement.h"
 
-#include "gang/cluster/cache_budget.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
@@ -21,14 +20,14 @@
 #define CHOICES_MAX 256
 /* After so many members were tried, no further choice of units is: about 30 ms. */
 #define MEMBERS_TRIED_MAX 60000
-/* To place a member takes as long as this many scanned nodes, without comparing pods. */
+/* To place a member takes as long as this many scanned nodes. */
 #define WORK_PER_MEMBER 8
 
 /* ---- one try ---- */
 
 static struct placement_try placing_begin(struct gang_core *core, struct gang *gang)
 {
-    struct placement_try p = {.gang = gang, .computed = core->caches->computed};
+    struct placement_try p = {.gang = gang};
     p.queue = (struct node_queue){.gang = gang, .reach = gang_reach(core, gang)};
     p.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *p.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -72,15 +71,6 @@ static struct node *member_node(struct gang_core *core, struct placement_try *p,
 static bool is_over(const struct gang_core *core, const struct placement_try *p)
 {
     return p->what_if && core->work > p->most_work;
-}
-
-/* For one try to place a member of the signature. */
-static void spend_on(struct gang_core *core, struct placement_try *p,
-                     const struct signature *signature)
-{
-    scan_budget_spend(core, WORK_PER_MEMBER);
-    scan_budget_compared(core, signature, core->caches->computed - p->computed);
-    p->computed = core->caches->computed;
 }
 
 static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
@@ -127,7 +117,7 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
          unit_got_one(unit), given++) {
         bool stopped = queue_stops(core, p, unit->like);
         struct node *node = stopped ? NULL : next_node(core, p, unit->like);
-        spend_on(core, p, unit->like);
+        scan_budget_spend(core, WORK_PER_MEMBER);
         if (!node) {
             p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
             break;
@@ -156,7 +146,7 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
         struct unit *wants = may ? unit_that_wants(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (wants)
-            spend_on(core, p, pod->signature);
+            scan_budget_spend(core, WORK_PER_MEMBER);
         p->tried += wants != NULL;
         if (node) {
             give(p, pod->unit, pod->signature, node, pod);
@@ -222,7 +212,7 @@ static void place_extras(struct gang_core *core, struct placement_try *p)
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
             continue;
         struct node *node = member_node(core, p, pod);
-        spend_on(core, p, pod->signature);
+        scan_budget_spend(core, WORK_PER_MEMBER);
         if (node)
             give(p, pod->unit, pod->signature, node, pod);
     }

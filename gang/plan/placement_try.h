@@ -22,7 +22,6 @@ struct placement_try {
     struct trial_mark begin; /* the slots after this mark are those of this try */
     bool what_if;            /* do not cache the result, and stop at `most_work` */
     int64_t most_work;       /* of core->work */
-    uint64_t computed;       /* core->caches->computed when work was last spent */
     size_t tried;            /* how many members were tried, again for each choice of units */
     bool extras;             /* the needed members have slots; the others are placed now */
     struct pod **pods;       /* members without a slot, ordered by by_placement() */

@@ -287,6 +287,13 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     }
 }
 
+/* Changes that have waited count as facts when they take effect. */
+static void take_claims(struct gang_core *core, struct claims_rest *rest)
+{
+    core->outside++;
+    claims_settle(core, rest);
+}
+
 static void fire_timers(struct gang_core *core)
 {
     struct heap_node *top;
@@ -306,7 +313,7 @@ static void fire_timers(struct gang_core *core)
                  kind == TIMER_SHARES || kind == TIMER_QUEUES)
             continue; /* each step does their work */
         else if (kind == TIMER_CLAIMS)
-            claims_settle(core, owner);
+            take_claims(core, owner);
         else if (kind == TIMER_SHOW)
             gates_show(core);
         else if (kind == TIMER_BATCH)
