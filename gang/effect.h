@@ -77,6 +77,8 @@ const char *gang_state_name(enum gang_state state);
       "kube-scheduler refuses the nodes that have room for a member")                              \
     X(REJECTED_EARLY, "MemberRejectedEarly", GANG,                                                 \
       "kube-scheduler refuses a member without a filter call to muster")                           \
+    X(PLAN_TOO_LARGE, "PlanTooLarge", GANG,                                                        \
+      "the members differ so much that planning the gang would delay other gangs")                 \
     X(QUEUE_MISSING, "QueueNotFound", GANG, "the gang names a queue that does not exist")          \
     X(QUEUE_INVALID, "InvalidQueue", GANG,                                                         \
       "the queue has queues below it, or the queue or one above it has an error")                  \

@@ -297,6 +297,7 @@ struct gang_core {
     struct list earmarked;     /* nodes with earmarked room */
 
     /* plan/plan_gang.c */
+    usec_t too_large_until;   /* the latest rests_until of any gang */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
     uint64_t planned_in;      /* the last step (`steps`) that planned a gang */
     bool plans_deferred;      /* gangs are due that the last step did not plan */

@@ -132,7 +132,8 @@ struct gang {
     uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
                         not help */
     usec_t tried_at; /* when planning was last tried; 0: never */
-    uint64_t pass;   /* core->plan_pass then */
+    usec_t rests_until; /* it is not planned before, because its plan was too large; 0: none */
+    uint64_t pass;      /* core->plan_pass then */
 
     /* cluster/hold_quota.c */
     int n_held;                    /* members whose bind call is held */

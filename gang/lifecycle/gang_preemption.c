@@ -183,6 +183,7 @@ static bool lacks_room(const struct gang *gang, const struct outcome *o)
     case REASON_NO_MATCHING_NODE:
     case REASON_VOLUME_NODE:
     case REASON_REFUSED_BY_SCHEDULER:
+    case REASON_PLAN_TOO_LARGE:
     case REASON_BEHIND:
         return false;
     default:

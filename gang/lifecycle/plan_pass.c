@@ -187,7 +187,8 @@ void plan_pass(struct gang_core *core)
     plans_due(core, &due);
     struct turns turns = turns_begin(core, due);
     for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)
-        if (!waits_still(core, gang) && !plan_defer(core, gang) && !is_behind(core, gang))
+        if (!plan_rests(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
+            !is_behind(core, gang))
             attempt(core, gang);
     turns_end(&turns);
 }

@@ -198,7 +198,10 @@ static void put_between(struct buf *b, const struct shortage *s, const char *who
 static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
     const char *who = s->culprit->facts->name;
-    if (s->tied) {
+    if (s->given_up) {
+        buf_puts(
+            b, "planning stopped, because checking all nodes for each member would take too long");
+    } else if (s->tied) {
         buf_printf(
             b,
             "the volumes or claims of %s are prepared for node %s, which cannot take the pod "
@@ -288,7 +291,10 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
 {
     struct buf b = BUF_INIT;
     const char *who = s->culprit->facts->name;
-    if (s->tied)
+    if (s->given_up)
+        buf_puts(
+            &b, "the same host ports, anti-affinity, topology spread and volumes for more members");
+    else if (s->tied)
         buf_printf(&b, "room on node %s", s->culprit->pinned);
     else if (s->n_nodes == 0 && s->volumes)
         buf_printf(&b, "a node that can use the volumes of %s and matches its other rules", who);

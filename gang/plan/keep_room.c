@@ -231,7 +231,7 @@ static void drop_plans_in_queue(struct gang_core *core, struct gang *gang,
 /* The places that a plan would have. */
 static struct places find_places(struct gang_core *core, struct gang *gang)
 {
-    int64_t work = INT64_MAX / 2; /* as much as a plan takes */
+    int64_t work = PLAN_WORK_MAX;
     struct shortage shortage;
     struct trial t = trial_begin(core);
     trial_without_leaving(&t, gang);

@@ -9,13 +9,20 @@
 /* Evaluating this many bytes of rules takes as long as the other work for one node. */
 #define RULE_BYTES_PER_NODE 256
 /* So does comparing this many pods with them. */
-#define PODS_PER_NODE 8
+#define PODS_PER_NODE 32
 
-/* Whether a rule of the signature may have different results for nodes of one class. */
-static bool scans_singly(struct gang_core *core, struct signature *signature)
+/* Whether a rule of the signature about nodes may have different results for nodes of one class. */
+static bool nodes_differ(struct gang_core *core, const struct gang *gang,
+                         struct signature *signature)
 {
-    return signature->ports || signature->anti_affinity || signature->spread ||
-           signature->limited || !class_labels_cover(core, signature);
+    return signature->limited || !class_labels_cover(core, signature) ||
+           (gang && infeasible_nodes_known(core, gang, signature));
+}
+
+/* Whether a rule of the signature between pods may have. */
+static bool pods_differ(const struct signature *signature)
+{
+    return signature->ports || signature->anti_affinity || signature->spread;
 }
 
 /* Classes without nodes do not count, because a dry run may leave some until the next step ends.
@@ -33,8 +40,7 @@ static struct node_scan scan_new(struct gang_core *core, const struct gang *gang
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = {.core = core, .gang = gang, .except = except};
-    scan.singly =
-        scans_singly(core, signature) || (gang && infeasible_nodes_known(core, gang, signature));
+    scan.singly = nodes_differ(core, gang, signature) || pods_differ(signature);
     classes_settle(core);
     return scan;
 }
@@ -43,6 +49,15 @@ struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = scan_new(core, gang, signature, except);
+    core->work += work_of(&scan, signature);
+    return scan;
+}
+
+struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang *gang,
+                                       struct signature *signature)
+{
+    struct node_scan scan = scan_new(core, gang, signature, NULL);
+    scan.singly = nodes_differ(core, gang, signature);
     core->work += work_of(&scan, signature);
     return scan;
 }

@@ -35,6 +35,10 @@ struct node_scan {
 };
 struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
                                  struct signature *signature, const struct node *except);
+/* The same, for nodes as they are without pods: host ports, anti-affinity and topology spread do
+ * not matter. */
+struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang *gang,
+                                       struct signature *signature);
 bool node_scan_next(struct node_scan *scan);
 /* Sets core->work to 0. Call it at the beginning of a step. */
 void scan_budget_begin(struct gang_core *core);

@@ -169,7 +169,7 @@ struct node *future_node(struct gang_core *core, const struct gang *gang,
 {
     struct node *best = NULL;
     int64_t least = 0, lack;
-    struct node_scan scan = node_scan_begin(core, gang, signature, NULL);
+    struct node_scan scan = node_scan_empty_begin(core, gang, signature);
     while (node_scan_next(&scan)) {
         struct node *node = scan.node;
         if (exceeds_node(node, signature, &lack) || signature_refusal(signature, node) ||

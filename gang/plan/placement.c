@@ -66,11 +66,9 @@ static struct node *member_node(struct gang_core *core, struct placement_try *p,
     return node_is_feasible(core, p->gang, pod->signature, tied, &p->queue.reach) ? tied : NULL;
 }
 
-/* Whether a what-if query has used up its work. A plan is not stopped, because a gang must not lose
- * it to the number of its members. */
 static bool is_over(const struct gang_core *core, const struct placement_try *p)
 {
-    return p->what_if && core->work > p->most_work;
+    return core->work > p->most_work;
 }
 
 static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
@@ -113,7 +111,8 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
 {
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
-    for (; given < missing && unit->want > 0 && known && !unit_at_maximum(unit);
+    for (;
+         given < missing && unit->want > 0 && known && !unit_at_maximum(unit) && !is_over(core, p);
          unit_got_one(unit), given++) {
         bool stopped = queue_stops(core, p, unit->like);
         struct node *node = stopped ? NULL : next_node(core, p, unit->like);
@@ -248,6 +247,22 @@ static bool place_some_way(struct gang_core *core, struct placement_try *p, int 
     return false;
 }
 
+/* The work is used up. Some member without a slot stands for all others. */
+static void give_up(struct placement_try *p, struct shortage *ret)
+{
+    size_t i = 0;
+    while (i + 1 < p->n && (p->pods[i]->slot || !all_chosen(p->pods[i]->unit)))
+        i++;
+    int lacks = unit_lacks(p->gang->root, STAGE_PLANNED);
+    *ret = (struct shortage){.room = gang_needed(p->gang) - lacks,
+                             .lacks = lacks,
+                             .resource = -1,
+                             .given_up = true,
+                             .culprit = p->culprit ? p->culprit
+                                        : p->n     ? p->pods[i]
+                                                   : NULL};
+}
+
 /* Places the needed members. Tries one choice of units after the other. */
 static bool place_minimum(struct gang_core *core, struct placement_try *p, struct shortage *ret)
 {
@@ -261,9 +276,14 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
             break;
         if (place_some_way(core, p, want, ret))
             return true;
+        if (is_over(core, p)) {
+            give_up(p, ret);
+            take_back(p, p->begin);
+            return false;
+        }
         take_back(p, p->begin);
         shortage_cache_put(core, p, ret, want);
-        if (is_over(core, p) || p->tried > MEMBERS_TRIED_MAX || !exclude_unit(p->culprit))
+        if (p->tried > MEMBERS_TRIED_MAX || !exclude_unit(p->culprit))
             break;
     }
     if (want > 0)
@@ -278,6 +298,7 @@ static struct placement_try placing_in(struct trial *t, struct gang *gang)
     struct placement_try p = placing_begin(t->core, gang);
     p.trial = t;
     p.begin = trial_mark(t);
+    p.most_work = t->core->work + PLAN_WORK_MAX;
     return p;
 }
 
@@ -328,17 +349,18 @@ enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work
     return GANG_NO;
 }
 
-/* One try with the units that are not excluded; *ret_culprit is the first member without a node. */
+/* One try with the units that are not excluded; *ret_culprit is the first member without a node.
+ * It stops at `most_work` of core->work. */
 static bool try_in_future(struct gang_core *core, struct gang *gang,
                           void (*take)(struct gang_core *, struct node *, struct signature *),
-                          const struct pod **ret_culprit)
+                          int64_t most_work, const struct pod **ret_culprit)
 {
     int want;
     *ret_culprit = NULL;
     if (!choose_units_of_gang(core, gang, &want))
         return false;
     struct placement_try p = placing_begin(core, gang);
-    for (size_t i = 0; i < p.n && want > 0; i++) {
+    for (size_t i = 0; i < p.n && want > 0 && core->work <= most_work; i++) {
         struct unit *wants = unit_that_wants(p.pods[i]->unit, true);
         struct node *node = wants ? future_node(core, gang, p.pods[i]->signature) : NULL;
         if (wants && !node && !*ret_culprit)
@@ -358,13 +380,14 @@ bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(s
 {
     const struct pod *culprit;
     size_t tried = 0;
+    int64_t most_work = core->work + PLAN_WORK_MAX;
     forget_excluded(gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
         forget(core);
-        if (try_in_future(core, gang, take, &culprit))
+        if (try_in_future(core, gang, take, most_work, &culprit))
             return true;
         tried += (size_t)gang->root->t.members;
-        if (tried > MEMBERS_TRIED_MAX || !exclude_unit(culprit))
+        if (core->work > most_work || tried > MEMBERS_TRIED_MAX || !exclude_unit(culprit))
             break;
     }
     return false;

@@ -21,10 +21,16 @@
 
 #include "gang/cluster/trial.h"
 
+/* How much work one plan may take, in scanned nodes: 0.1 to 0.2 s. A gang whose members all have
+ * different host ports, anti-affinity, topology spread or volumes costs one scan of all nodes for
+ * each of them. */
+#define PLAN_WORK_MAX 1000000
+
 /*
  * Adds slots for all needed members of the gang that have none, and for extras that fit. Existing
  * slots stay. False: this is not possible, and no slot was added; *ret is the shortage of the try
- * that placed the most members. `for_good` false: only tests whether it is possible.
+ * that placed the most members, or says that the plan would take too much work (given_up).
+ * `for_good` false: only tests whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
 /*

@@ -20,8 +20,8 @@ struct placement_try {
     struct gang *gang;
     struct trial *trial;
     struct trial_mark begin; /* the slots after this mark are those of this try */
-    bool what_if;            /* do not cache the result, and stop at `most_work` */
-    int64_t most_work;       /* of core->work */
+    bool what_if;            /* do not cache the result */
+    int64_t most_work;       /* of core->work; then the try stops */
     size_t tried;            /* how many members were tried, again for each choice of units */
     bool extras;             /* the needed members have slots; the others are placed now */
     struct pod **pods;       /* members without a slot, ordered by by_placement() */

@@ -51,6 +51,26 @@ static void update_earmark(struct gang_core *core, struct gang *gang, const stru
         earmark_end(core, gang);
 }
 
+/* Gangs whose plans took too much work take turns, one in this time. */
+#define TOO_LARGE_PAUSE (20 * USEC_PER_SEC)
+
+static void too_large_rest(struct gang_core *core, struct gang *gang)
+{
+    if (core->too_large_until < core->now)
+        core->too_large_until = core->now;
+    core->too_large_until += TOO_LARGE_PAUSE;
+    gang->rests_until = core->too_large_until;
+}
+
+bool plan_rests(struct gang_core *core, struct gang *gang)
+{
+    if (gang->rests_until <= core->now || gang->n_slots || gang_began_commit(gang))
+        return false;
+    plan_not_due(core, gang, /* had_room= */ false);
+    timer_set(core, &gang->timers[TIMER_REFRESH], gang->rests_until);
+    return true;
+}
+
 /* ---- one gang ---- */
 
 /* A gang that has begun goes on, whatever its queue takes now. */
@@ -107,6 +127,8 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
                  : free               ? REASON_NONE
                                       : REASON_MIN_RESOURCES;
         plan_failed(core, gang);
+        if (o.shortage.given_up)
+            too_large_rest(core, gang);
     }
     return o;
 }

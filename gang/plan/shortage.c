@@ -131,6 +131,8 @@ enum gang_reason_code shortage_code(const struct shortage *s)
 {
     if (s->queue.queue)
         return s->queue.code;
+    if (s->given_up)
+        return REASON_PLAN_TOO_LARGE;
     if (s->tied)
         return REASON_VOLUME_NODE;
     if (s->n_nodes == 0)

@@ -3,6 +3,8 @@
  */
 #include <stdio.h>
 
+#include "gang/cluster/lookup.h"
+#include "gang/plan/placement.h"
 #include "test/lib/world.h"
 
 enum { NODES = 100, GANGS = 60 };
@@ -144,12 +146,89 @@ static void T16_gangs_at_the_end_of_the_order_get_their_turn(void **state)
     world_free(w);
 }
 
+/* ---- one gang that takes too much work ---- */
+
+/* Each member has another host port, so each needs a scan of all nodes. */
+static void add_different(struct world *w, const char *group, int members)
+{
+    world_group(w, group, members);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        struct gang_pod_facts *f = world_pod_facts(name, group, 0);
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 1 + i};
+        world_pod_set(w, f);
+    }
+}
+
+static struct world *start_large(void)
+{
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    struct world *w = world_new_with(config, false);
+    for (int n = 0; n < 1000; n++) {
+        cleanup_free char *name = xasprintf("n%03d", n);
+        world_node(w, name, 8);
+    }
+    return w;
+}
+
+static void T16_a_plan_that_takes_too_much_work_is_given_up(void **state)
+{
+    (void)state;
+    struct world *w = start_large();
+    add_different(w, "much", PLAN_WORK_MAX / 1000 - 100);
+    add_different(w, "toomuch", PLAN_WORK_MAX / 1000 + 100);
+    world_sync(w);
+    tick_until_done(w);
+    assert_string_equal(world_state(w, "much"), "Planned");
+    assert_string_equal(world_state(w, "toomuch"), "Waiting");
+    assert_string_equal(world_reason_name(w, "toomuch"), "PlanTooLarge");
+    assert_true(w->core->work < PLAN_WORK_MAX + PLAN_WORK_MAX / 10);
+    world_group(w, "other", 1);
+    world_pod(w, "other-0", "other", 1);
+    assert_string_equal(world_state(w, "other"), "Planned");
+    world_free(w);
+}
+
+/* Room grows again and again, but the two gangs cost a plan only every 20 s. */
+static void T16_gangs_with_too_large_plans_take_turns(void **state)
+{
+    (void)state;
+    struct world *w = start_large();
+    add_different(w, "a", PLAN_WORK_MAX / 1000 + 100);
+    add_different(w, "b", PLAN_WORK_MAX / 1000 + 100);
+    world_sync(w);
+    tick_until_done(w);
+    uint64_t before = plans_tried(w);
+    for (int i = 0; i < 100; i++) {
+        w->now += USEC_PER_SEC;
+        world_node_small(w, "n000", 8, 64000 + i); /* it grows */
+    }
+    assert_true(plans_tried(w) >= before + 3);
+    assert_true(plans_tried(w) <= before + 5);
+    for (int i = 0; i < 200; i++) { /* fewer members differ */
+        cleanup_free char *name = xasprintf("b-%d", i);
+        world_pod_gone(w, name);
+    }
+    world_group(w, "b", PLAN_WORK_MAX / 1000 - 100);
+    for (int i = 0; !is_planned(w, "b"); i++) {
+        assert_true(i < 60);
+        world_wait(w, USEC_PER_SEC);
+    }
+    assert_string_equal(world_state(w, "a"), "Waiting");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_step_ends_with_the_gang_that_exceeds_its_work),
         cmocka_unit_test(T04_gangs_left_for_a_later_step_keep_their_order),
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
+        cmocka_unit_test(T16_a_plan_that_takes_too_much_work_is_given_up),
+        cmocka_unit_test(T16_gangs_with_too_large_plans_take_turns),
         cmocka_unit_test(T16_gangs_at_the_end_of_the_order_get_their_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
