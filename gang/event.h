@@ -91,6 +91,9 @@ struct gang_event {
          * (ns, name), GROUP_GONE, QUEUE_GONE, SUSPEND_REFUSED (all); owned */
         struct gang_ref gone;
         struct {
+            usec_t api_time; /* of the API server's clock, since 1970; 0: unknown */
+        } synced;            /* SYNCED */
+        struct {
             enum gang_watch of;
             bool behind; /* false: the watch caught up, which is also the initial state */
         } watch;         /* WATCH */

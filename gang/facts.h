@@ -143,12 +143,11 @@ struct gang_pod_facts {
     char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none,
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
-    bool kubelet_wrote; /* a kubelet has written the status, so bound_at may be by its clock */
-    usec_t bound_at;    /* when the pod was bound, according to its status; 0: unknown */
-    bool preempted;     /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
-    usec_t gone_by;     /* metadata.deletionTimestamp: when its grace period ends; 0: none */
-    uint64_t said;      /* digest of the condition's message; 0: no message */
-    bool said_alone;    /* that message names no gang, so it is kube-scheduler's alone */
+    usec_t bound_at; /* when the pod was bound; may be by the kubelet's clock; 0: unknown */
+    bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
+    usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
+    uint64_t said;   /* digest of the condition's message; 0: no message */
+    bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */
     struct gang_kvs labels;
 
     struct gang_ref group; /* the PodGroup that the pod is linked to; empty: none */

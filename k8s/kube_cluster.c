@@ -92,7 +92,8 @@ static void check_synced(struct api *a)
         return;
     a->synced = true;
     log_info("All initial lists are complete", NULL);
-    post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
+    post(a, &(struct gang_event){.kind = GANG_EV_SYNCED,
+                                 .synced.api_time = client_api_time(a->client)});
 }
 
 static void suspended_settled(void *arg)

@@ -549,7 +549,7 @@ static void start(struct builtin *b)
         b->clock.wall = usec_wall();
     show_system_classes(b);
     list_objects(b);
-    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    struct gang_event synced = {.kind = GANG_EV_SYNCED, .synced.api_time = b->clock.wall};
     post(b, &synced);
     scenario_timetable_start(&b->timetable);
 }

@@ -211,9 +211,8 @@ struct gang_core {
     /* messages/queue_status.c */
     usec_t queues_emitted_at; /* when statuses were last emitted */
 
-    /* lifecycle/pod_update.c */
-    usec_t newest;    /* the latest time of the API server in any pod; approximates its clock */
-    usec_t newest_at; /* when it was first seen */
+    /* cluster/api_clock.c */
+    usec_t api_ahead; /* the API server's clock minus `now`, as far as it is known */
 
     /* ---- what changed ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/pod_eviction.h"
 
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
@@ -83,11 +84,6 @@ void eviction_timed_out(struct gang_core *core, struct pod *pod)
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod)
 {
     return pod->eviction.in_vain && core->now < pod->eviction.in_vain + IN_VAIN_LIMIT;
-}
-
-usec_t api_time(const struct gang_core *core)
-{
-    return core->newest + (core->now - core->newest_at);
 }
 
 bool pod_is_leaving(const struct gang_core *core, const struct pod *pod)

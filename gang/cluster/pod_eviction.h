@@ -31,8 +31,6 @@ void eviction_leaves(struct gang_core *core, struct pod *pod);
 void eviction_timed_out(struct gang_core *core, struct pod *pod);
 /* Whether muster has tried in vain to evict the pod a short while ago. */
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod);
-/* The API server's clock, as far as timestamps of pods show it. */
-usec_t api_time(const struct gang_core *core);
 /* Whether the pod uses a node and will leave it soon: it is Terminating, or is being evicted. */
 bool pod_is_leaving(const struct gang_core *core, const struct pod *pod);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/gang_preemption.h"
 
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/ledger.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/partial_commit.h"
 
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
@@ -53,9 +54,9 @@ void partial_commit_find(struct gang_core *core, struct gang *gang)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->facts->committed && !pod->binding.commit && pod->facts->bound_at &&
-            pod->charge == CHARGE_ASSIGNED && core->newest - pod->facts->bound_at < age)
-            age = core->newest - pod->facts->bound_at;
-    age = age > 0 ? age : 0; /* a node's clock may be ahead, and `newest` may be behind */
+            pod->charge == CHARGE_ASSIGNED && api_time(core) - pod->facts->bound_at < age)
+            age = api_time(core) - pod->facts->bound_at;
+    age = age > 0 ? age : 0; /* a node's clock may be ahead */
     if (age < FIRST_LIMIT)
         partial_commit_begin(core, gang, core->now - age);
 }

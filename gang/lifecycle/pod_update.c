@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/pod_update.h"
 
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/disruption_budgets.h"
@@ -187,21 +188,10 @@ void on_pod_gone(struct gang_core *core, struct pod *pod)
     pod_remove(core, pod);
 }
 
-/* Times from a kubelet do not count: the clock of one node must not change rules for other pods. */
-static void note_api_time(struct gang_core *core, const struct gang_pod_facts *facts)
-{
-    usec_t bound_at = facts->kubelet_wrote ? 0 : facts->bound_at;
-    usec_t latest = bound_at > facts->created ? bound_at : facts->created;
-    if (latest > core->newest) {
-        core->newest = latest;
-        core->newest_at = core->now;
-    }
-}
-
 void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
 {
     gone_forget(core, facts->uid);
-    note_api_time(core, facts);
+    api_time_seen(core, facts->created);
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (pod && facts->part) {
         gang_pod_facts_free(facts);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/victims.h"
 
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/job_limits.h"
 #include "gang/cluster/lookup.h"

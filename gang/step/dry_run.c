@@ -114,7 +114,7 @@ static int add_group(struct added *a, const struct gang_group_facts *f, struct e
     return 0;
 }
 
-/* Its timestamps must not count as those of a real pod, see core->newest. */
+/* Its timestamps must not count as those of a real pod, see api_clock.h. */
 static int add_pod(struct added *a, struct gang_pod_facts *f, struct err *err)
 {
     if (pod_by_name(a->core, f->ns, f->name) || pod_by_uid(a->core, f->uid)) {

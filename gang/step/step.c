@@ -4,6 +4,7 @@
  *
  * Also creates and frees the core.
  */
+#include "gang/cluster/api_clock.h"
 #include "gang/cluster/cache_budget.h"
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
@@ -256,6 +257,7 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     case GANG_EV_SYNCED:
         core->synced = true;
         core->synced_at = core->now;
+        api_time_seen(core, ev->synced.api_time);
         filter_results_synced(core);
         map_for_each (e, &core->pods)
             nomination_update(core, e->value); /* a node may have been listed after its pods */

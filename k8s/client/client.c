@@ -178,8 +178,22 @@ static void finish(struct client_call *call, long status, const char *error)
     call_free(call);
 }
 
+/* A reply is received after its Date, so the largest difference is the closest one. */
+static void note_date(struct client *c, usec_t date)
+{
+    usec_t ahead = date - usec_now();
+    if (date && (!c->api_ahead || ahead > c->api_ahead))
+        c->api_ahead = ahead;
+}
+
+usec_t client_api_time(const struct client *c)
+{
+    return c->api_ahead ? usec_now() + c->api_ahead : 0;
+}
+
 static void finish_transfer(struct client_call *call, CURLcode code)
 {
+    note_date(call->client, client_transfer_date(call));
     long status = client_status(call);
     const char *error = *call->error ? call->error : curl_easy_strerror(code);
     finish(call, status, code == CURLE_OK ? NULL : error);

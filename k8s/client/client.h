@@ -105,4 +105,8 @@ void client_timer_clear(struct client *c, struct client_timer *t);
 usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most);
 uint32_t client_random(struct client *c);
 
+/* The API server's clock, since 1970. The Date of its replies to calls with `alone` shows it. 0:
+ * unknown. */
+usec_t client_api_time(const struct client *c);
+
 #endif

@@ -61,6 +61,7 @@ struct client {
     size_t n_spare;
     struct heap timers;
     uint64_t random;
+    usec_t api_ahead; /* the API server's clock minus usec_now(); 0: unknown */
 
     bool http2;              /* use HTTP/2 for short calls */
     char *authority;         /* host and port of `base` */
@@ -108,6 +109,9 @@ void client_timers_fire(struct client *c);
  * protobuf. */
 void client_make_readable(struct buf *body);
 
+/* Parses the header Date; 0: it is not a time. */
+usec_t client_parse_date(const char *text);
+
 /* ---- client_transfer.c ---- */
 
 /* -1: libcurl could not be initialized. */
@@ -119,6 +123,8 @@ void client_transfer(struct client_call *call);
 /* Sends a call that has ended once more. */
 void client_transfer_again(struct client_call *call);
 void client_transfer_free(struct client_call *call);
+/* The header Date of the reply; 0: none. */
+usec_t client_transfer_date(const struct client_call *call);
 /* Makes a handle with the options that all calls share, except those of client_set_tls(). */
 CURL *client_new_handle(struct client *c);
 void client_set_tls(CURL *easy, const struct kubeconfig *kc);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses replies and escapes paths. All functions are pure. */
+#include <time.h>
+
 #include "base/json_repair.h"
 #include "k8s/client/client_internal.h"
 #include "k8s/encoding/kube_field.h"
@@ -28,6 +30,14 @@ void client_escape(struct buf *b, const char *text)
             buf_putc(b, (char)*p);
         else
             buf_printf(b, "%%%02X", *p);
+}
+
+/* Source: RFC 9110, IMF-fixdate. */
+usec_t client_parse_date(const char *text)
+{
+    struct tm tm = {0};
+    const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+    return end && !*end ? (usec_t)timegm(&tm) * USEC_PER_SEC : 0;
 }
 
 static enum err_code code_of(long status)

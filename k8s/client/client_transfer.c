@@ -224,6 +224,14 @@ void client_transfer_free(struct client_call *call)
     curl_slist_free_all(call->headers);
 }
 
+usec_t client_transfer_date(const struct client_call *call)
+{
+    struct curl_header *date;
+    return curl_easy_header(call->easy, "Date", 0, CURLH_HEADER, -1, &date) == CURLHE_OK
+               ? client_parse_date(date->value)
+               : 0;
+}
+
 long client_status(const struct client_call *call)
 {
     long status = 0;

@@ -291,8 +291,6 @@ static int decode_status(const json_t *pod, const json_t *status, struct gang_po
     bool bound = str_eq(field_peek(scheduled, "status", NULL), "True");
     (void)field_time(bound ? scheduled : status, bound ? "lastTransitionTime" : "startTime",
                      &f->bound_at, &ignored);
-    /* A kubelet adds startTime with its first status, and with it a condition that is missing. */
-    f->kubelet_wrote = field_peek(status, "startTime", NULL) != NULL;
     return 0;
 }
 

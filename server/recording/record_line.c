@@ -269,6 +269,8 @@ static int take_body(struct map *pool, const json_t *json, struct gang_event *ev
         return 0;
     const json_t *value = json_object_get(json, f->name);
     void *body = (char *)ev + f->offset;
+    if (!value && ev->kind == GANG_EV_SYNCED)
+        return 0; /* an old recording */
     if (!value)
         return err_set(err, ERR_INVALID, "%s is missing", f->name);
     if (f->kind == RECORD_OWNED)

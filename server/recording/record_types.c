@@ -168,7 +168,6 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, unschedulable),
     TEXT(gang_pod_facts, short_of),
     BOOL(gang_pod_facts, committed),
-    BOOL(gang_pod_facts, kubelet_wrote),
     I64(gang_pod_facts, bound_at),
     BOOL(gang_pod_facts, preempted),
     I64(gang_pod_facts, gone_by),
@@ -329,28 +328,31 @@ static const struct record_field result_fields[] = {
     PART(gang_event, result, outcome, ENUM, .words = outcomes, .n_words = ARRAY_SIZE(outcomes)),
 };
 static const struct record_type result = {TYPE(gang_event, result_fields)};
+static const struct record_field synced_fields[] = {
+    PART(gang_event, synced, api_time, I64),
+};
+static const struct record_type synced = {TYPE(gang_event, synced_fields)};
 static const struct record_field watch_fields[] = {
     PART(gang_event, watch, of, ENUM, .words = watches, .n_words = ARRAY_SIZE(watches)),
     PART(gang_event, watch, behind, BOOL),
 };
 static const struct record_type watch = {TYPE(gang_event, watch_fields)};
 
-static const struct record_field event_node = OWNED(gang_event, node, &record_node),
-                                 event_pod = OWNED(gang_event, pod, &record_pod),
-                                 event_group = OWNED(gang_event, group, &record_group),
-                                 event_class = OWNED(gang_event, class, &record_class),
-                                 event_claim = OWNED(gang_event, claim, &record_claim),
-                                 event_budget = OWNED(gang_event, budget, &record_budget),
-                                 event_job = OWNED(gang_event, job, &record_job),
-                                 event_queue = OWNED(gang_event, queue, &record_queue),
-                                 event_namespace = OWNED(gang_event, namespace, &record_namespace),
-                                 event_gone = INSIDE(gang_event, gone, &ref),
-                                 event_bind = {.name = "bind", .kind = RECORD_INSIDE, .of = &bind},
-                                 event_result = {.name = "result",
-                                                 .kind = RECORD_INSIDE,
-                                                 .of = &result},
-                                 event_watch = {
-                                     .name = "watch", .kind = RECORD_INSIDE, .of = &watch};
+static const struct record_field
+    event_node = OWNED(gang_event, node, &record_node),
+    event_pod = OWNED(gang_event, pod, &record_pod),
+    event_group = OWNED(gang_event, group, &record_group),
+    event_class = OWNED(gang_event, class, &record_class),
+    event_claim = OWNED(gang_event, claim, &record_claim),
+    event_budget = OWNED(gang_event, budget, &record_budget),
+    event_job = OWNED(gang_event, job, &record_job),
+    event_queue = OWNED(gang_event, queue, &record_queue),
+    event_namespace = OWNED(gang_event, namespace, &record_namespace),
+    event_gone = INSIDE(gang_event, gone, &ref),
+    event_bind = {.name = "bind", .kind = RECORD_INSIDE, .of = &bind},
+    event_result = {.name = "result", .kind = RECORD_INSIDE, .of = &result},
+    event_synced = {.name = "synced", .kind = RECORD_INSIDE, .of = &synced},
+    event_watch = {.name = "watch", .kind = RECORD_INSIDE, .of = &watch};
 
 const struct record_field *record_event_field(enum gang_event_kind kind)
 {
@@ -380,6 +382,7 @@ const struct record_field *record_event_field(enum gang_event_kind kind)
         [GANG_EV_BIND_DONE] = &event_result,
         [GANG_EV_POD_READ] = &event_result,
         [GANG_EV_SUSPEND_REFUSED] = &event_gone,
+        [GANG_EV_SYNCED] = &event_synced,
         [GANG_EV_WATCH] = &event_watch,
     };
     return fields[kind];

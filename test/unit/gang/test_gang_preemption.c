@@ -29,7 +29,6 @@ static void runs_ahead(struct world *w)
     f->priority = 1000;
     f->created = w->now;
     f->bound_at = w->now + SECONDS(3600);
-    f->kubelet_wrote = true;
     world_pod_set(w, f);
 }
 
@@ -753,6 +752,61 @@ static void a_gang_runs_for_its_minimum(void **state)
     world_free(w);
 }
 
+/* After a restart in a quiet cluster, muster sees no new pod for hours. */
+#define QUIET SECONDS(5 * 3600)
+
+/* The pod low-0 was created at `created` and started after QUIET, which is now. */
+static struct world *restarted_after_quiet(usec_t created, usec_t gone_by)
+{
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    struct world *w = world_new_with(config, false);
+    world_node(w, "n0", 4);
+    world_node(w, "n1", 4);
+    struct gang_queue_facts *q = deserving("a", GANG_NOT_STATED);
+    q->preempt_min_runtime = SECONDS(60);
+    world_queue_set(w, q);
+    group_in(w, "low", "a", 1);
+    group_in(w, "leaves", "a", 1);
+    static const char *const names[] = {"low", "leaves"};
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("%s-0", names[i]);
+        struct gang_pod_facts *f = running(name, names[i], 4, i ? "n1" : "n0");
+        f->created = created;
+        f->bound_at = created + QUIET - SECONDS(30);
+        f->deleting = i && gone_by;
+        f->gone_by = i ? gone_by : 0;
+        world_pod_set(w, f);
+    }
+    struct gang_event synced = {.kind = GANG_EV_SYNCED, .synced.api_time = created + QUIET};
+    world_step(w, &synced, 1);
+    group_in(w, "urgent", "a", 1);
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
+    f->priority = 10;
+    world_pod_set(w, f);
+    return w;
+}
+
+static void after_a_restart_the_minimum_ends_in_time(void **state)
+{
+    (void)state;
+    struct world *w = restarted_after_quiet(SECONDS(100000), 0);
+    world_wait(w, SECONDS(20));
+    assert_false(world_evicted(w, "low-0"));
+    world_wait(w, SECONDS(70));
+    assert_true(world_evicted(w, "low-0"));
+    world_free(w);
+}
+
+static void after_a_restart_a_terminating_pod_is_waited_for(void **state)
+{
+    (void)state;
+    struct world *w = restarted_after_quiet(SECONDS(100000), SECONDS(100000) + QUIET + SECONDS(30));
+    world_wait(w, SECONDS(20));
+    assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -787,6 +841,8 @@ int main(void)
         cmocka_unit_test(a_queue_does_not_take_its_room_again),
         cmocka_unit_test(protected_queues_lend_for_good),
         cmocka_unit_test(a_gang_runs_for_its_minimum),
+        cmocka_unit_test(after_a_restart_the_minimum_ends_in_time),
+        cmocka_unit_test(after_a_restart_a_terminating_pod_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

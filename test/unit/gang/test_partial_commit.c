@@ -15,7 +15,6 @@ static void seen_bound(struct world *w, const char *name, const char *group, boo
     f->phase = PHASE_RUNNING;
     f->committed = committed;
     f->bound_at = bound_at;
-    f->kubelet_wrote = true;
     world_pod_set(w, f);
 }
 

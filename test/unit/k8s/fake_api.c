@@ -44,6 +44,7 @@ struct fake_api {
     struct stream *streams[256];
     size_t n_streams, n_requests;
     bool stopping, released;
+    const char *date; /* NULL: now */
 };
 
 struct upload {
@@ -167,6 +168,8 @@ static enum MHD_Result reply(struct fake_api *f, struct MHD_Connection *c, const
         response = MHD_create_response_from_buffer(a ? a->len : strlen(body),
                                                    (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
     }
+    if (f->date)
+        MHD_add_response_header(response, "Date", f->date);
     pthread_mutex_unlock(&f->lock);
     if (a)
         free(copy.body);
@@ -298,6 +301,13 @@ void fake_answer_bytes(struct fake_api *f, const char *route, const char *body, 
 void fake_answer(struct fake_api *f, const char *route, unsigned status, const char *body)
 {
     add_answer(f, route, (struct answer){.status = status}, body);
+}
+
+void fake_date(struct fake_api *f, const char *date)
+{
+    pthread_mutex_lock(&f->lock);
+    f->date = date;
+    pthread_mutex_unlock(&f->lock);
 }
 
 void fake_answer_late(struct fake_api *f, const char *route, unsigned status, const char *body)

@@ -27,6 +27,8 @@ const char *fake_url(const struct fake_api *f);
 /* A kubeconfig for this server. */
 struct kubeconfig *fake_kubeconfig(const struct fake_api *f);
 
+/* The header Date of all replies. Otherwise it is the current time. `date` is borrowed. */
+void fake_date(struct fake_api *f, const char *date);
 void fake_answer(struct fake_api *f, const char *route, unsigned status, const char *body);
 /* An answer with status 200 and a body that may contain NUL bytes. */
 void fake_answer_bytes(struct fake_api *f, const char *route, const char *body, size_t len);

@@ -743,37 +743,6 @@ static void T08_the_commit_annotation_counts_only_with_the_pods_own_uid(void **s
     }
 }
 
-/* The API server writes the time of a Binding. A kubelet writes the condition of a pod that was
- * created on its node, for example a static pod, together with startTime. */
-static void times_of_a_kubelet_are_told_apart(void **state)
-{
-    (void)state;
-#define SCHEDULED(time)                                                                            \
-    "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":"       \
-    "\"" time "\"}]"
-    static const struct {
-        const char *status;
-        usec_t bound_at;
-        bool kubelet;
-    } cases[] = {
-        {"", 0, false},
-        {SCHEDULED("1970-01-01T01:00:00Z"), 3600 * USEC_PER_SEC, false},
-        {SCHEDULED("1970-01-01T01:00:00Z") ",\"startTime\":\"1970-01-01T01:00:00Z\"",
-         3600 * USEC_PER_SEC, true},
-        {"\"startTime\":\"1970-01-01T02:00:00Z\"", 7200 * USEC_PER_SEC, true},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        cleanup_free char *text = xasprintf("{" META ",\"status\":{%s}}", cases[i].status);
-        cleanup_json json_t *json = parse(text);
-        struct err err;
-        struct gang_pod_facts *f = decode_pod(json, &err);
-        assert_int_equal(f->bound_at, cases[i].bound_at);
-        assert_int_equal(f->kubelet_wrote, cases[i].kubelet);
-        gang_pod_facts_free(f);
-    }
-#undef SCHEDULED
-}
-
 static void the_condition_names_the_resource_that_is_short(void **state)
 {
     (void)state;
@@ -901,7 +870,6 @@ int main(void)
         cmocka_unit_test(a_job_of_another_controller_may_lose_any_number),
         cmocka_unit_test(a_budget_beyond_the_bound_covers_its_namespace),
         cmocka_unit_test(errors_name_the_object_and_the_field),
-        cmocka_unit_test(times_of_a_kubelet_are_told_apart),
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),
         cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),
         cmocka_unit_test(a_pod_that_kube_scheduler_has_preempted_is_known),

@@ -48,6 +48,7 @@ struct fixture {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct buf heard; /* shared */
+    usec_t api_time;  /* of SYNCED; shared */
 };
 
 static void on_event(void *arg, struct gang_event *ev)
@@ -107,6 +108,10 @@ static void on_event(void *arg, struct gang_event *ev)
         break;
     case GANG_EV_BIND_DONE:
         buf_printf(b, "bound %s %d;", ev->result.uid, (int)ev->result.outcome);
+        break;
+    case GANG_EV_SYNCED:
+        buf_puts(b, "SYNCED;");
+        x->api_time = ev->synced.api_time;
         break;
     default:
         buf_printf(b, "%s;", gang_event_name(ev->kind));
@@ -241,6 +246,45 @@ static void synced_is_reported_once_when_all_lists_are_read(void **state)
     const char *first = strstr(buf_str(&x->heard), "SYNCED");
     assert_null(strstr(first + 1, "SYNCED"));
     pthread_mutex_unlock(&x->lock);
+}
+
+/* Its clock may differ from the clock of muster's node. */
+static void synced_has_the_time_of_the_api_server(void **state)
+{
+    struct fixture *x = *state;
+    const usec_t year_2100 = 4102444800 * USEC_PER_SEC;
+    fake_date(x->api, "Fri, 01 Jan 2100 00:00:00 GMT");
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer(x->api, GROUPS, 200, LIST("7", ""));
+    usec_t before = usec_now();
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    assert_true(x->api_time >= year_2100);
+    assert_true(x->api_time <= year_2100 + (usec_now() - before));
+}
+
+static void a_date_that_is_no_time_does_not_count(void **state)
+{
+    static const char *const dates[] = {"now",
+                                        "2100",
+                                        "2100-01-01T00:00:00Z",
+                                        "Fri, 01 Jan 2100 00:00:00 +0100",
+                                        "Fri, 01 Jan 2100 00:00:00 GMT+1",
+                                        "Fri, 01 Jan 99999999999 00:00:00 GMT"};
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer(x->api, GROUPS, 200, LIST("7", ""));
+    for (size_t i = 0; i < ARRAY_SIZE(dates); i++) {
+        fake_date(x->api, dates[i]);
+        open_cluster(x);
+        assert_heard(x, "SYNCED;");
+        if (x->api_time)
+            fail_msg("\"%s\" is the time %lld", dates[i], (long long)x->api_time);
+        x->cluster->ops->close(STEAL(x->cluster), 0);
+        buf_clear(&x->heard);
+    }
 }
 
 static void without_the_right_to_read_pods_it_is_never_synced(void **state)
@@ -633,6 +677,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(synced_is_reported_once_when_all_lists_are_read),
+        TEST(synced_has_the_time_of_the_api_server),
+        TEST(a_date_that_is_no_time_does_not_count),
         TEST(without_the_right_to_read_pods_it_is_never_synced),
         TEST(T01_an_unreadable_podgroup_is_invalid),
         TEST(T01_an_unreadable_node_is_cordoned),

@@ -515,6 +515,20 @@ static void damaged_lines_are_refused_with_the_position(void **state)
     }
 }
 
+static void old_recordings_have_no_time_of_the_api_server(void **state)
+{
+    (void)state;
+    struct record_names names = {.numbers = MAP_INIT};
+    struct map pool = MAP_INIT;
+    struct gang_event ev;
+    struct err err;
+    json_t *line = json_loads("{\"events\":[{\"kind\":\"SYNCED\"}]}", 0, NULL);
+    assert_int_equal(decode_line(line, &names, &pool, &ev, &err), 0);
+    assert_int_equal(ev.kind, GANG_EV_SYNCED);
+    assert_int_equal(ev.synced.api_time, 0);
+    json_decref(line);
+}
+
 static const struct {
     const char *line, *error;
 } refused_lines[] = {
@@ -567,6 +581,7 @@ int main(void)
         cmocka_unit_test(each_member_is_written_with_its_name),
         cmocka_unit_test(a_line_has_the_documented_form),
         cmocka_unit_test(damaged_lines_are_refused_with_the_position),
+        cmocka_unit_test(old_recordings_have_no_time_of_the_api_server),
         cmocka_unit_test(errors_name_what_is_wrong_in_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
