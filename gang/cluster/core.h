@@ -291,12 +291,14 @@ struct gang_core {
     struct map namespace_queues; /* namespace -> namespace_queue */
     struct list unsettled;       /* queues to be sorted */
 
+    /* podgroup/costly_gangs.c */
+    struct fair_queue costly; /* gangs that wait for their turn */
+
     /* podgroup/earmark.c */
     struct gang *earmark_gang; /* the gang that has the earmark; NULL: none */
     struct list earmarked;     /* nodes with earmarked room */
 
     /* plan/plan_gang.c */
-    usec_t too_large_until;   /* the latest rests_until of any gang */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
     uint64_t planned_in;      /* the last step (`steps`) that planned a gang */
     bool plans_deferred;      /* gangs are due that the last step did not plan */
@@ -384,6 +386,7 @@ struct gang_core {
     struct core_timers {
         struct timer wake, steer, plan, show, batch, labels; /* see enum timer_kind */
         struct timer shares; /* the shares of queues are computed again */
+        struct timer costly; /* plan the next costly gang */
         struct timer queues; /* statuses of queues are to be written */
     } due;
 

@@ -9,6 +9,7 @@
 #ifndef MUSTER_GANG_CLUSTER_GANG_OBJECT_H
 #define MUSTER_GANG_CLUSTER_GANG_OBJECT_H
 
+#include "base/fair_queue.h"
 #include "gang/cluster/podgroup.h"
 #include "gang/cluster/queue.h"
 #include "gang/cluster/timer.h"
@@ -132,8 +133,13 @@ struct gang {
     uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
                         not help */
     usec_t tried_at; /* when planning was last tried; 0: never */
-    usec_t rests_until; /* it is not planned before, because its plan was too large; 0: none */
-    uint64_t pass;      /* core->plan_pass then */
+    uint64_t pass;   /* core->plan_pass then */
+
+    /* podgroup/costly_gangs.c */
+    struct gang_costly {
+        bool waits; /* it is in core->costly */
+        struct fair_queue_item item;
+    } costly;
 
     /* cluster/hold_quota.c */
     int n_held;                    /* members whose bind call is held */

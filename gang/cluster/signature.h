@@ -78,7 +78,9 @@ struct shortage {
     int resource;        /* what most of n_nodes lack for it; -1: nothing, -2: host ports */
     int64_t amount;      /* its need of this resource */
     int64_t missing;     /* the need of all members without a slot */
-    bool given_up;       /* planning stopped, because it took too much work */
+    bool stopped;        /* planning stopped, because it took too much work */
+    bool unknown;        /* it stopped before any try was complete: room is a lower bound, and the
+                            other fields say nothing */
     bool refused;        /* some nodes have room, but kube-scheduler refuses them */
     bool earmarked;      /* some nodes have room, but it is earmarked for another gang */
     bool nominated_room; /* some nodes have room, but it is nominated for other pods */

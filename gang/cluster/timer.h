@@ -39,6 +39,7 @@ enum timer_kind {
     TIMER_BATCH,  /* commit the complete gangs that wait for others */
     TIMER_LABELS, /* a namespace's rest ends: give its members new signatures */
     TIMER_CLAIMS, /* of a namespace's claims: changes that wait take effect */
+    TIMER_COSTLY, /* core: plan the next costly gang, see costly_gangs.h */
     TIMER_QUEUES, /* core: statuses of queues are to be written */
     TIMER_SHARES, /* core: the shares of queues are computed again */
 };

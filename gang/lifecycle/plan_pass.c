@@ -19,6 +19,7 @@
 #include "gang/plan/plan_gang.h"
 #include "gang/plan/shortage.h"
 #include "gang/plan/turns.h"
+#include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/queue/fair_share.h"
@@ -187,7 +188,7 @@ void plan_pass(struct gang_core *core)
     plans_due(core, &due);
     struct turns turns = turns_begin(core, due);
     for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)
-        if (!plan_rests(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
+        if (!costly_gang_waits(gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
             !is_behind(core, gang))
             attempt(core, gang);
     turns_end(&turns);

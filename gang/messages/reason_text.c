@@ -198,9 +198,10 @@ static void put_between(struct buf *b, const struct shortage *s, const char *who
 static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
     const char *who = s->culprit->facts->name;
-    if (s->given_up) {
-        buf_puts(
-            b, "planning stopped, because checking all nodes for each member would take too long");
+    if (s->unknown) {
+        buf_puts(b,
+                 "planning stopped after 1,000,000 node checks; too many members have host ports, "
+                 "anti-affinity, topology spread or volumes of their own");
     } else if (s->tied) {
         buf_printf(
             b,
@@ -291,9 +292,10 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
 {
     struct buf b = BUF_INIT;
     const char *who = s->culprit->facts->name;
-    if (s->given_up)
-        buf_puts(
-            &b, "the same host ports, anti-affinity, topology spread and volumes for more members");
+    if (s->unknown)
+        buf_puts(&b,
+                 "fewer members that have host ports, anti-affinity, topology spread or volumes of "
+                 "their own");
     else if (s->tied)
         buf_printf(&b, "room on node %s", s->culprit->pinned);
     else if (s->n_nodes == 0 && s->volumes)

@@ -8,10 +8,10 @@
 
 /* Evaluating this many bytes of rules takes as long as the other work for one node. */
 #define RULE_BYTES_PER_NODE 256
-/* So does comparing this many pods with them. */
+/* So does comparing this many pods with the rules. */
 #define PODS_PER_NODE 32
 
-/* Whether a rule of the signature about nodes may have different results for nodes of one class. */
+/* Whether a rule about nodes may have different results for nodes of one class. */
 static bool nodes_differ(struct gang_core *core, const struct gang *gang,
                          struct signature *signature)
 {
@@ -19,21 +19,26 @@ static bool nodes_differ(struct gang_core *core, const struct gang *gang,
            (gang && infeasible_nodes_known(core, gang, signature));
 }
 
-/* Whether a rule of the signature between pods may have. */
+/* Whether a rule between pods may have different results for nodes of one class. */
 static bool pods_differ(const struct signature *signature)
 {
     return signature->ports || signature->anti_affinity || signature->spread;
 }
 
-/* Classes without nodes do not count, because a dry run may leave some until the next step ends.
- * What is cached does not count either, because queries change it: with rules between pods, a scan
- * counts as if it compared all pods. */
-static int64_t work_of(const struct node_scan *scan, const struct signature *signature)
+/* Classes without nodes do not count, because a dry run may leave some until the next step ends. */
+static int64_t work_of(const struct node_scan *scan, const struct signature *signature,
+                       size_t compared)
 {
     size_t visits = scan->singly ? scan->core->nodes.count : scan->core->n_used_classes;
-    if (signature->anti_affinity || signature->spread)
-        visits += map_count(&scan->core->pods) / PODS_PER_NODE;
-    return (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
+    return (int64_t)((visits + compared / PODS_PER_NODE) *
+                     (1 + signature->base / RULE_BYTES_PER_NODE));
+}
+
+/* How many pods the scan may have to compare with the signature's rules between pods. What is
+ * cached does not matter, because queries change it. */
+static size_t compared_by(const struct gang_core *core, const struct signature *signature)
+{
+    return signature->anti_affinity || signature->spread ? map_count(&core->pods) : 0;
 }
 
 static struct node_scan scan_new(struct gang_core *core, const struct gang *gang,
@@ -49,7 +54,15 @@ struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = scan_new(core, gang, signature, except);
-    core->work += work_of(&scan, signature);
+    core->work += work_of(&scan, signature, compared_by(core, signature));
+    return scan;
+}
+
+struct node_scan node_scan_again(struct gang_core *core, const struct gang *gang,
+                                 struct signature *signature)
+{
+    struct node_scan scan = scan_new(core, gang, signature, NULL);
+    core->work += work_of(&scan, signature, 0);
     return scan;
 }
 
@@ -58,14 +71,14 @@ struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang
 {
     struct node_scan scan = scan_new(core, gang, signature, NULL);
     scan.singly = nodes_differ(core, gang, signature);
-    core->work += work_of(&scan, signature);
+    core->work += work_of(&scan, signature, 0);
     return scan;
 }
 
 int64_t node_scan_work(struct gang_core *core, const struct gang *gang, struct signature *signature)
 {
     struct node_scan scan = scan_new(core, gang, signature, NULL);
-    return work_of(&scan, signature);
+    return work_of(&scan, signature, compared_by(core, signature));
 }
 
 static bool next_in_class(struct node_scan *scan)

@@ -35,6 +35,9 @@ struct node_scan {
 };
 struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
                                  struct signature *signature, const struct node *except);
+/* The same, soon after a scan for the signature: most pods need not be compared again. */
+struct node_scan node_scan_again(struct gang_core *core, const struct gang *gang,
+                                 struct signature *signature);
 /* The same, for nodes as they are without pods: host ports, anti-affinity and topology spread do
  * not matter. */
 struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang *gang,

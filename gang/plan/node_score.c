@@ -95,10 +95,12 @@ static void sink(struct node_queue *q, size_t at, const struct signature *signat
 
 static void fill(struct gang_core *core, struct node_queue *q, struct signature *signature)
 {
+    bool again = q->signature == signature;
     struct rules rules = rules_for(core, signature);
     q->n = 0;
     q->signature = signature;
-    struct node_scan scan = node_scan_begin(core, q->gang, signature, NULL);
+    struct node_scan scan = again ? node_scan_again(core, q->gang, signature)
+                                  : node_scan_begin(core, q->gang, signature, NULL);
     while (node_scan_next(&scan)) {
         if (!passes_all(q->gang, &rules, scan.node, &q->reach))
             continue;
@@ -142,44 +144,4 @@ struct node *node_queue_top(struct gang_core *core, struct node_queue *q,
 void node_queue_done(struct node_queue *q)
 {
     free(q->items);
-}
-
-/* ---- nodes for an earmark ---- */
-
-/* Whether the pod does not fit on the empty node next to what is earmarked. Else *lack is what is
- * missing now: of the device, or the largest amount. */
-static bool exceeds_node(const struct node *node, const struct signature *signature, int64_t *lack)
-{
-    *lack = 0;
-    for (size_t i = 0; i < signature->n_needs; i++) {
-        uint32_t r = signature->needs[i].resource;
-        int64_t need = signature->needs[i].amount, earmarked = amount_of(&node->earmarked, r);
-        if (need > amount_of(&node->allocatable, r) - earmarked)
-            return true;
-        int64_t missing = need - (node_free(node, r) - earmarked);
-        bool counts = (int)r == signature->device || signature->device < 0;
-        if (counts && missing > *lack)
-            *lack = missing;
-    }
-    return false;
-}
-
-struct node *future_node(struct gang_core *core, const struct gang *gang,
-                         struct signature *signature)
-{
-    struct node *best = NULL;
-    int64_t least = 0, lack;
-    struct node_scan scan = node_scan_empty_begin(core, gang, signature);
-    while (node_scan_next(&scan)) {
-        struct node *node = scan.node;
-        if (exceeds_node(node, signature, &lack) || signature_refusal(signature, node) ||
-            node_is_infeasible(core, gang, signature, node) ||
-            (signature->alone && node->earmarked_alone))
-            continue;
-        if (!best || lack < least || (lack == least && node_better(signature, node, best))) {
-            best = node;
-            least = lack;
-        }
-    }
-    return best;
 }

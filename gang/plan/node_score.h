@@ -44,10 +44,6 @@ bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
  * most rules between pods. */
 int64_t node_holds(const struct gang_core *core, const struct gang *gang,
                    struct signature *signature, const struct node *node);
-/* The node to earmark for one more pod of the signature: of all nodes that could hold it if they
- * were empty, next to what is earmarked there, the node that lacks least now; NULL: none. */
-struct node *future_node(struct gang_core *core, const struct gang *gang,
-                         struct signature *signature);
 /* Whether node a is better than node b for pods of the signature. A strict total order. */
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b);
 /* The best feasible node for one more pod of the signature; NULL: none. Skips `except`, which may

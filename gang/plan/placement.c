@@ -4,6 +4,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
+#include "gang/plan/earmark_queue.h"
 #include "gang/plan/member_order.h"
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_scan.h"
@@ -247,20 +248,23 @@ static bool place_some_way(struct gang_core *core, struct placement_try *p, int 
     return false;
 }
 
-/* The work is used up. Some member without a slot stands for all others. */
-static void give_up(struct placement_try *p, struct shortage *ret)
+/* The work is used up. If no try was complete, reports one member without a slot as an example. */
+static void stop(struct placement_try *p, struct shortage *ret)
 {
-    size_t i = 0;
-    while (i + 1 < p->n && (p->pods[i]->slot || !all_chosen(p->pods[i]->unit)))
-        i++;
-    int lacks = unit_lacks(p->gang->root, STAGE_PLANNED);
-    *ret = (struct shortage){.room = gang_needed(p->gang) - lacks,
-                             .lacks = lacks,
-                             .resource = -1,
-                             .given_up = true,
-                             .culprit = p->culprit ? p->culprit
-                                        : p->n     ? p->pods[i]
-                                                   : NULL};
+    if (ret->room < 0) {
+        size_t i = 0;
+        while (i + 1 < p->n && (p->pods[i]->slot || !all_chosen(p->pods[i]->unit)))
+            i++;
+        int lacks = unit_lacks(p->gang->root, STAGE_PLANNED);
+        *ret = (struct shortage){.room = gang_needed(p->gang) - lacks,
+                                 .lacks = lacks,
+                                 .resource = -1,
+                                 .unknown = true,
+                                 .culprit = p->culprit ? p->culprit
+                                            : p->n     ? p->pods[i]
+                                                       : NULL};
+    }
+    ret->stopped = true;
 }
 
 /* Places the needed members. Tries one choice of units after the other. */
@@ -277,7 +281,7 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
         if (place_some_way(core, p, want, ret))
             return true;
         if (is_over(core, p)) {
-            give_up(p, ret);
+            stop(p, ret);
             take_back(p, p->begin);
             return false;
         }
@@ -360,9 +364,10 @@ static bool try_in_future(struct gang_core *core, struct gang *gang,
     if (!choose_units_of_gang(core, gang, &want))
         return false;
     struct placement_try p = placing_begin(core, gang);
+    struct earmark_queue q = {.core = core, .gang = gang};
     for (size_t i = 0; i < p.n && want > 0 && core->work <= most_work; i++) {
         struct unit *wants = unit_that_wants(p.pods[i]->unit, true);
-        struct node *node = wants ? future_node(core, gang, p.pods[i]->signature) : NULL;
+        struct node *node = wants ? earmark_queue_top(&q, p.pods[i]->signature) : NULL;
         if (wants && !node && !*ret_culprit)
             *ret_culprit = p.pods[i];
         if (!node)
@@ -371,6 +376,7 @@ static bool try_in_future(struct gang_core *core, struct gang *gang,
         unit_got_one(wants);
         want--;
     }
+    earmark_queue_done(&q);
     placing_end(&p);
     return want == 0;
 }

@@ -21,15 +21,14 @@
 
 #include "gang/cluster/trial.h"
 
-/* How much work one plan may take, in scanned nodes: 0.1 to 0.2 s. A gang whose members all have
- * different host ports, anti-affinity, topology spread or volumes costs one scan of all nodes for
- * each of them. */
+/* How much work one plan may take, in scanned nodes: 0.1 to 0.2 s. Members that have host ports,
+ * anti-affinity, topology spread or volumes of their own cost one scan of all nodes each. */
 #define PLAN_WORK_MAX 1000000
 
 /*
  * Adds slots for all needed members of the gang that have none, and for extras that fit. Existing
  * slots stay. False: this is not possible, and no slot was added; *ret is the shortage of the try
- * that placed the most members, or says that the plan would take too much work (given_up).
+ * that placed the most members, or `stopped` if the plan takes too much work.
  * `for_good` false: only tests whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);

@@ -12,6 +12,7 @@
 #include "gang/plan/shortage.h"
 #include "gang/plan/shortage_cache.h"
 #include "gang/plan/starvation.h"
+#include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
@@ -49,26 +50,6 @@ static void update_earmark(struct gang_core *core, struct gang *gang, const stru
         earmark_for_starved(core, gang);
     else
         earmark_end(core, gang);
-}
-
-/* Gangs whose plans took too much work take turns, one in this time. */
-#define TOO_LARGE_PAUSE (20 * USEC_PER_SEC)
-
-static void too_large_rest(struct gang_core *core, struct gang *gang)
-{
-    if (core->too_large_until < core->now)
-        core->too_large_until = core->now;
-    core->too_large_until += TOO_LARGE_PAUSE;
-    gang->rests_until = core->too_large_until;
-}
-
-bool plan_rests(struct gang_core *core, struct gang *gang)
-{
-    if (gang->rests_until <= core->now || gang->n_slots || gang_began_commit(gang))
-        return false;
-    plan_not_due(core, gang, /* had_room= */ false);
-    timer_set(core, &gang->timers[TIMER_REFRESH], gang->rests_until);
-    return true;
 }
 
 /* ---- one gang ---- */
@@ -119,6 +100,7 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
                           gang->state == GANG_COMMITTING;
         bool made = gang->n_slots > slots || (gang->n_slots && !on_its_way);
         o.result = made ? PLAN_MADE : PLAN_STANDS;
+        costly_gang_end(core, gang);
     } else {
         o.result = PLAN_FAILED;
         o.refusal = refusal_of(core, gang); /* it may have lost its plan */
@@ -127,8 +109,8 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
                  : free               ? REASON_NONE
                                       : REASON_MIN_RESOURCES;
         plan_failed(core, gang);
-        if (o.shortage.given_up)
-            too_large_rest(core, gang);
+        if (o.shortage.stopped)
+            costly_gang_begin(core, gang);
     }
     return o;
 }

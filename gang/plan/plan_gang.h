@@ -41,8 +41,6 @@ struct due {
 };
 /* Collects the gangs that are due, in the order of gangs. The caller frees due->items. */
 void plans_due(struct gang_core *core, struct due *due);
-/* Whether the gang's last plan took too much work, so that it is not planned yet. */
-bool plan_rests(struct gang_core *core, struct gang *gang);
 /* Defers the gang to a later step if this step has used up its work. True: it was deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang);
 /* Whether the gang is due, and may have been deferred. */

@@ -131,7 +131,7 @@ enum gang_reason_code shortage_code(const struct shortage *s)
 {
     if (s->queue.queue)
         return s->queue.code;
-    if (s->given_up)
+    if (s->unknown)
         return REASON_PLAN_TOO_LARGE;
     if (s->tied)
         return REASON_VOLUME_NODE;

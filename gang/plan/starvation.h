@@ -4,8 +4,8 @@
  *
  * Smaller gangs and pods may go ahead of a gang that does not fit. When a gang has waited for
  * config.starvation, it starves. The first starved gang in the order gets the earmark: for each
- * needed member, room on the node that lacks the least for it (future_node()). Gangs behind it, and
- * pods of the same or a lower priority, may use only what is not earmarked. Each failed plan
+ * needed member, room on the node that lacks the least for it (earmark_queue.h). Gangs behind it,
+ * and pods of the same or a lower priority, may use only what is not earmarked. Each failed plan
  * computes the earmark again, so capacity that has become free counts at once. With strict order,
  * the first waiting gang gets the earmark without starving.
  *

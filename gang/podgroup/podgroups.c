@@ -12,6 +12,7 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
+#include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
@@ -69,6 +70,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     preempted_room_end(core, gang);
     infeasible_nodes_forget(core, gang);
     earmark_end(core, gang);
+    costly_gang_end(core, gang);
     order_forget(core, gang);
     queue_leave(core, gang);
     list_remove(&gang->marks.in_touched);

@@ -43,6 +43,7 @@
 #include "gang/plan/move_reservations.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/plan_gang.h"
+#include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/podgroups.h"
 #include "gang/queue/fair_share.h"
@@ -83,6 +84,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->unsettled);
     list_init(&core->ending);
     blocked_init(core);
+    costly_gangs_init(core);
     list_init(&core->wake.woken);
     list_init(&core->steering.unasked);
     list_init(&core->marks.reclassify);
@@ -151,6 +153,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->hosts);
     map_done(&core->calls);
     blocked_done(core);
+    costly_gangs_done(core);
     hold_quota_done(core);
     resources_done(core);
     free_texts(core->scheduler_names, core->config.n_scheduler_names);
@@ -316,6 +319,8 @@ static void fire_timers(struct gang_core *core)
             continue; /* each step does their work */
         else if (kind == TIMER_CLAIMS)
             take_claims(core, owner);
+        else if (kind == TIMER_COSTLY)
+            costly_gangs_timer_fired(core);
         else if (kind == TIMER_SHOW)
             gates_show(core);
         else if (kind == TIMER_BATCH)

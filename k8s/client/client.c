@@ -178,7 +178,7 @@ static void finish(struct client_call *call, long status, const char *error)
     call_free(call);
 }
 
-/* A reply is received after its Date, so the largest difference is the closest one. */
+/* A Date is older than the arrival of its reply, so the largest difference has the least delay. */
 static void note_date(struct client *c, usec_t date)
 {
     usec_t ahead = date - usec_now();

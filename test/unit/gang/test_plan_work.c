@@ -221,6 +221,21 @@ static void T16_gangs_with_too_large_plans_take_turns(void **state)
     world_free(w);
 }
 
+/* One try is complete, and a second one would take too much work. The reason is that of the first.
+ */
+static void T16_a_stopped_plan_keeps_the_reason_of_a_complete_try(void **state)
+{
+    (void)state;
+    struct world *w = start_large();
+    add_different(w, "g", PLAN_WORK_MAX / 1000 * 3 / 4);
+    world_pod_set(w, world_pod_facts("g-0", "g", 9)); /* a node has 8 GPUs */
+    world_sync(w);
+    tick_until_done(w);
+    assert_string_equal(world_reason_name(w, "g"), "NotEnoughResources");
+    assert_int_equal(w->core->costly.n, 1);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +244,7 @@ int main(void)
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
         cmocka_unit_test(T16_a_plan_that_takes_too_much_work_is_given_up),
         cmocka_unit_test(T16_gangs_with_too_large_plans_take_turns),
+        cmocka_unit_test(T16_a_stopped_plan_keeps_the_reason_of_a_complete_try),
         cmocka_unit_test(T16_gangs_at_the_end_of_the_order_get_their_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

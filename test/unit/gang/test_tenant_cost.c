@@ -8,6 +8,8 @@
 #include "gang/bounds.h"
 #include "gang/cluster/cache_budget.h"
 #include "gang/cluster/lookup.h"
+#include "gang/plan/placement.h"
+#include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/podgroups.h"
 #include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
@@ -685,6 +687,84 @@ static void T16_cached_counts_take_a_bounded_amount_of_memory(void **state)
     end(&s);
 }
 
+/* ---- plans that take too much work ---- */
+
+static struct gang *gang_in(const struct story *s, char *ns, char *name)
+{
+    char api_group[] = "test";
+    return gang_find(s->core, &(struct gang_ref){api_group, ns, name});
+}
+
+/* A gang with so many host ports that a plan is stopped with 1,000 nodes. */
+static struct gang *set_costly_gang(struct story *s, char *ns, char *group)
+{
+    enum { MEMBERS = PLAN_WORK_MAX / 1000 + 100 };
+    struct gang_event *events = xcalloc(MEMBERS, sizeof *events);
+    set_gang(s, ns, group, MEMBERS);
+    for (int i = 0; i < MEMBERS; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        struct gang_pod_facts *f = with_port(pod_in(ns, name, group));
+        f->host_ports[0].port = i + 1;
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+    }
+    step(s, events, MEMBERS);
+    free(events);
+    return gang_in(s, ns, group);
+}
+
+static void T16_namespaces_take_turns_with_costly_gangs(void **state)
+{
+    (void)state;
+    struct story s = begin();
+    char evil[] = "evil", other[] = "other", g[] = "g";
+    set_hosts(&s, 1000);
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    for (char name[] = "a"; *name < 'f'; ++*name)
+        set_costly_gang(&s, evil, name);
+    const struct gang *gang = set_costly_gang(&s, other, g);
+    usec_t tried_at = gang->tried_at;
+    assert_int_equal(s.core->costly.n, 6);
+    for (int i = 0; i < 2; i++) {
+        s.now += COSTLY_PAUSE;
+        step_one(&s, (struct gang_event){.kind = GANG_EV_TICK});
+    }
+    assert_true(gang->tried_at > tried_at);
+    end(&s);
+}
+
+/* All nodes are full, and each is of another kind. So each would be visited for each member. */
+static void T16_an_earmark_visits_each_kind_of_node_once(void **state)
+{
+    (void)state;
+    enum { NODES = 2000, MEMBERS = 600 };
+    struct story s = begin();
+    char ns[] = "default", g[] = "g";
+    s.core->config.starvation = USEC_PER_SEC;
+    for (int i = 0; i < NODES; i++) {
+        cleanup_free char *name = xasprintf("n-%d", i), *pod = xasprintf("old-%d", i);
+        struct gang_node_facts *node = world_gpu_node(name, 1);
+        gang_amounts_add(&node->allocatable, "memory", i);
+        step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node});
+        struct gang_pod_facts *f = world_pod_facts(pod, NULL, 1);
+        f->node = xstrdup(name);
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+    }
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_gang(&s, ns, g, MEMBERS);
+    for (int i = 0; i < MEMBERS; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        step_one(&s,
+                 (struct gang_event){.kind = GANG_EV_POD_SET, .pod = world_pod_facts(name, g, 1)});
+    }
+    for (int i = 0; i < 100 && !s.core->earmark_gang; i++) {
+        s.now += USEC_PER_SEC;
+        step_one(&s, (struct gang_event){.kind = GANG_EV_TICK});
+    }
+    assert_ptr_equal(s.core->earmark_gang, gang_in(&s, ns, g));
+    assert_true(s.core->work < 10 * NODES);
+    end(&s);
+}
+
 /* ---- queues ---- */
 
 enum { QUEUES = 10000 };
@@ -748,6 +828,8 @@ int main(void)
         cmocka_unit_test(T05_a_family_beyond_the_bound_is_not_built_again_for_each_pod),
         cmocka_unit_test(T16_a_member_with_topology_spread_does_not_count_on_all_nodes),
         cmocka_unit_test(T16_cached_counts_take_a_bounded_amount_of_memory),
+        cmocka_unit_test(T16_namespaces_take_turns_with_costly_gangs),
+        cmocka_unit_test(T16_an_earmark_visits_each_kind_of_node_once),
         cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * earmark_queue.h - which nodes to earmark for pods of a signature: of all nodes that could hold a
+ * pod if they were empty, next to what is earmarked there, the node that lacks least now.
+ *
+ * For several pods of a signature, one scan fills the queue. What is earmarked meanwhile only makes
+ * nodes worse, so the top entry is checked again before it is used. An entry is a class,
+ * represented by its first node, or a single node.
+ *
+ * The queue is valid while room is earmarked only, and nothing else changes. It owns its table, and
+ * earmark_queue_done() frees it.
+ */
+#ifndef MUSTER_GANG_PLAN_EARMARK_QUEUE_H
+#define MUSTER_GANG_PLAN_EARMARK_QUEUE_H
+
+#include "gang/cluster/lookup.h"
+
+struct earmark_candidate {
+    struct node *node;
+    struct node_class *class; /* the class that the node represents; NULL: a single node */
+    int64_t lack;             /* of the device that is missing, or the largest amount */
+};
+struct earmark_queue {
+    struct gang_core *core;
+    const struct gang *gang;
+    struct signature *signature;     /* NULL: fill the queue before use */
+    struct earmark_candidate *items; /* a heap */
+    size_t n, cap;
+};
+
+/* The best node for one more pod of the signature; NULL: none. */
+struct node *earmark_queue_top(struct earmark_queue *q, struct signature *signature);
+void earmark_queue_done(struct earmark_queue *q);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * costly_gangs.h - gangs whose last plan was stopped because it took too much work (PLAN_WORK_MAX).
+ *
+ * Planning such a gang again takes as much work, whatever has changed in the cluster. So these
+ * gangs take turns: muster plans one of them every COSTLY_PAUSE, and the namespaces take turns too.
+ * A gang leaves the queue when it has its turn, when it has a plan, and when it is freed.
+ */
+#ifndef MUSTER_GANG_PODGROUP_COSTLY_GANGS_H
+#define MUSTER_GANG_PODGROUP_COSTLY_GANGS_H
+
+#include "gang/cluster/lookup.h"
+
+#define COSTLY_PAUSE (20 * USEC_PER_SEC)
+
+void costly_gangs_init(struct gang_core *core);
+void costly_gangs_done(struct gang_core *core);
+/* The gang's plan was stopped. It waits for its turn; a gang that waits already keeps its place. */
+void costly_gang_begin(struct gang_core *core, struct gang *gang);
+void costly_gang_end(struct gang_core *core, struct gang *gang);
+/* Whether the gang is not planned now, because it waits for its turn. */
+bool costly_gang_waits(const struct gang *gang);
+void costly_gangs_timer_fired(struct gang_core *core);
+
+#endif
