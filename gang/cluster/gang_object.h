@@ -137,7 +137,8 @@ struct gang {
 
     /* podgroup/costly_gangs.c */
     struct gang_costly {
-        bool waits; /* it is in core->costly */
+        bool waits;                 /* it is in core->costly */
+        enum gang_reason_code code; /* why its last plan failed */
         struct fair_queue_item item;
     } costly;
 

@@ -146,6 +146,16 @@ static void attempt(struct gang_core *core, struct gang *gang)
         preempted_room_end(core, gang);
 }
 
+/* Whether the gang's last plan was stopped, and it has not had its turn since. */
+static bool waits_for_turn(struct gang_core *core, struct gang *gang)
+{
+    if (!costly_gang_waits(gang))
+        return false;
+    if (costly_gang_needs_reason(gang))
+        explain(core, gang, REASON_PLAN_TOO_LARGE, reason_turn(gang), NULL);
+    return true;
+}
+
 /* Whether the shortage cache shows that planning would fail again. */
 static bool waits_still(struct gang_core *core, struct gang *gang)
 {
@@ -188,7 +198,7 @@ void plan_pass(struct gang_core *core)
     plans_due(core, &due);
     struct turns turns = turns_begin(core, due);
     for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)
-        if (!costly_gang_waits(gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
+        if (!waits_for_turn(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
             !is_behind(core, gang))
             attempt(core, gang);
     turns_end(&turns);

@@ -344,6 +344,15 @@ char *reason_behind(const struct gang *gang)
     return buf_steal(&b);
 }
 
+char *reason_turn(const struct gang *gang)
+{
+    struct buf b = BUF_INIT;
+    put_gang(&b, gang);
+    buf_puts(&b, ": waits for its turn to be planned again, because its last plan stopped after "
+                 "1,000,000 node checks");
+    return buf_steal(&b);
+}
+
 /* The members that are not at bind, to help find the cause: the first few names, and how many do
  * not exist yet. */
 static void put_awaited(struct buf *b, const struct gang *gang)

@@ -110,7 +110,7 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
                                       : REASON_MIN_RESOURCES;
         plan_failed(core, gang);
         if (o.shortage.stopped)
-            costly_gang_begin(core, gang);
+            costly_gang_begin(core, gang, o.code);
     }
     return o;
 }

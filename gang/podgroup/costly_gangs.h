@@ -4,7 +4,8 @@
  *
  * Planning such a gang again takes as much work, whatever has changed in the cluster. So these
  * gangs take turns: muster plans one of them every COSTLY_PAUSE, and the namespaces take turns too.
- * A gang leaves the queue when it has its turn, when it has a plan, and when it is freed.
+ * Gangs for which others wait go first. A gang leaves the queue when it has its turn, when it has a
+ * plan, and when it is freed.
  */
 #ifndef MUSTER_GANG_PODGROUP_COSTLY_GANGS_H
 #define MUSTER_GANG_PODGROUP_COSTLY_GANGS_H
@@ -15,11 +16,16 @@
 
 void costly_gangs_init(struct gang_core *core);
 void costly_gangs_done(struct gang_core *core);
-/* The gang's plan was stopped. It waits for its turn; a gang that waits already keeps its place. */
-void costly_gang_begin(struct gang_core *core, struct gang *gang);
+/* The gang's plan was stopped, and the code says why the gang has none. It waits for its turn; a
+ * gang that waits already keeps its place. */
+void costly_gang_begin(struct gang_core *core, struct gang *gang, enum gang_reason_code code);
+/* PodGroups of `from` moved to the gang. If `from` waits, the gang does too. */
+void costly_gang_inherits(struct gang_core *core, struct gang *gang, const struct gang *from);
 void costly_gang_end(struct gang_core *core, struct gang *gang);
 /* Whether the gang is not planned now, because it waits for its turn. */
 bool costly_gang_waits(const struct gang *gang);
+/* Whether something other than its last plan has given it a reason since. */
+bool costly_gang_needs_reason(const struct gang *gang);
 void costly_gangs_timer_fired(struct gang_core *core);
 
 #endif

@@ -447,6 +447,7 @@ static void merge_family(struct gang_core *core, const struct family *f, struct 
         group_join(group, gang);
         move_members(core, group, old, gang);
         gang_broken_by(gang, old->broken_by);
+        costly_gang_inherits(core, gang, old);
         if (list_empty(&old->groups)) {
             gang_free(core, old);
         } else if (old->head == group) {
@@ -477,6 +478,7 @@ static void split_off_others(struct gang_core *core, const struct family *f, str
         triggered(core, own, TRIGGER_FAMILY);
         group_join(group, own);
         move_members(core, group, gang, own);
+        costly_gang_inherits(core, own, gang);
         settle_gang(core, own);
         group->formed = 0;
     }

@@ -221,6 +221,23 @@ static void T16_gangs_with_too_large_plans_take_turns(void **state)
     world_free(w);
 }
 
+static void T16_a_gang_that_waits_for_its_turn_says_so(void **state)
+{
+    (void)state;
+    struct world *w = start_large();
+    add_different(w, "a", PLAN_WORK_MAX / 1000 + 100);
+    world_sync(w);
+    tick_until_done(w);
+    world_pod_gone(w, "a-0");
+    assert_string_equal(world_reason_name(w, "a"), "NotEnoughMembers");
+    uint64_t before = plans_tried(w);
+    world_pod(w, "a-0", "a", 0);
+    assert_int_equal(plans_tried(w), before);
+    assert_string_equal(world_reason_name(w, "a"), "PlanTooLarge");
+    assert_non_null(strstr(world_reason(w, "a"), "waits for its turn"));
+    world_free(w);
+}
+
 /* One try is complete, and a second one would take too much work. The reason is that of the first.
  */
 static void T16_a_stopped_plan_keeps_the_reason_of_a_complete_try(void **state)
@@ -244,6 +261,7 @@ int main(void)
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
         cmocka_unit_test(T16_a_plan_that_takes_too_much_work_is_given_up),
         cmocka_unit_test(T16_gangs_with_too_large_plans_take_turns),
+        cmocka_unit_test(T16_a_gang_that_waits_for_its_turn_says_so),
         cmocka_unit_test(T16_a_stopped_plan_keeps_the_reason_of_a_complete_try),
         cmocka_unit_test(T16_gangs_at_the_end_of_the_order_get_their_turn),
     };

@@ -732,6 +732,26 @@ static void T16_namespaces_take_turns_with_costly_gangs(void **state)
     end(&s);
 }
 
+/* The PodGroup of a gang joins and leaves a family. */
+static void T16_a_costly_gang_that_forms_again_keeps_waiting(void **state)
+{
+    (void)state;
+    struct story s = begin();
+    char ns[] = "default", g[] = "g";
+    set_hosts(&s, 1000);
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_costly_gang(&s, ns, g);
+    set_gang(&s, ns, "top", 1);
+    for (int i = 0; i < 6; i++) {
+        struct gang_group_facts *f = world_group_facts(g, PLAN_WORK_MAX / 1000 + 100);
+        f->parent = i % 2 ? NULL : xstrdup("top");
+        step_one(&s, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f});
+        assert_true(s.core->work < PLAN_WORK_MAX / 2);
+    }
+    assert_true(s.core->costly.n >= 1);
+    end(&s);
+}
+
 /* All nodes are full, and each is of another kind. So each would be visited for each member. */
 static void T16_an_earmark_visits_each_kind_of_node_once(void **state)
 {
@@ -829,6 +849,7 @@ int main(void)
         cmocka_unit_test(T16_a_member_with_topology_spread_does_not_count_on_all_nodes),
         cmocka_unit_test(T16_cached_counts_take_a_bounded_amount_of_memory),
         cmocka_unit_test(T16_namespaces_take_turns_with_costly_gangs),
+        cmocka_unit_test(T16_a_costly_gang_that_forms_again_keeps_waiting),
         cmocka_unit_test(T16_an_earmark_visits_each_kind_of_node_once),
         cmocka_unit_test(T04_a_queue_object_visits_only_queues_that_depend_on_it),
     };
