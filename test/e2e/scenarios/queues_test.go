@@ -14,8 +14,9 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// Reasons change often in these tests, so pods get them at once.
-var promptReasons = map[string]any{"reasonRefreshSeconds": 1}
+// Reasons change often in these tests, so pods get them at once. A gang may wait for minutes, and a
+// timeout would move it behind others.
+var promptReasons = map[string]any{"reasonRefreshSeconds": 1, "scheduleTimeoutSeconds": 600}
 
 // kaiQueue is a queue of KAI below a parent ("": none). It limits only GPUs; -1: not limited.
 func kaiQueue(name, parent string, quota, limit int64) *unstructured.Unstructured {
