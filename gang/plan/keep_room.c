@@ -141,7 +141,8 @@ static struct gang *last_that_yields(const struct taker *taker, const struct nod
 
 static void drop(struct gang_core *core, struct gang *gang)
 {
-    triggered(core, gang, TRIGGER_ROOM_LESS);
+    if (gang->state != GANG_WAITING) /* else it has lost its plan already, and kept some slots */
+        triggered(core, gang, TRIGGER_ROOM_LESS);
     plan_drop(core, gang, REASON_SLOT_MOVED);
     gang_plan_again(gang);
 }

@@ -381,6 +381,7 @@ static void see_answer(struct model *m, const struct gang_effect *e, size_t n)
     if (t->call != was.id)
         return; /* kube-scheduler no longer waits for this call */
     if (e->bind_reply.error[0]) {
+        m->forgotten |= t->call_node >= 0 ? UINT32_C(1) << t->call_node : 0;
         sched_forget(m, was.pod);
         return;
     }
@@ -758,6 +759,7 @@ void model_step(struct model *m)
         digest_step(m->digest, (uint64_t)m->line, e, n_effects);
     if (m->twin)
         step_twin(m, n, e, n_effects);
+    m->forgotten = 0;
     for (size_t i = 0; i < n_effects; i++)
         see[e[i].kind](m, &e[i], n);
     all_answered(m, n);

@@ -196,6 +196,7 @@ struct model {
     usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
     int64_t used[NODES][4], reserved[NODES][4]; /* the core's sums after the previous step */
     uint32_t kept;      /* the nodes in the last preempt reply, one bit for each node */
+    uint32_t forgotten; /* the nodes for which this step refused bind calls, as bits */
     usec_t left[NODES]; /* the last time that the core removed a charge from the node */
     struct call calls[PODS * 4];
     size_t n_calls;

@@ -637,12 +637,13 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 
 /* ---- nodes that kube-scheduler did not offer ---- */
 
-/* After a pod has left a node, kube-scheduler may not know this for half a second. */
+/* After a pod has left a node, kube-scheduler may not know this for half a second. If the step has
+ * refused a bind call, kube-scheduler forgets that pod, and the node may take another one. */
 #define BEHIND (USEC_PER_SEC / 2)
 
 static bool just_left(const struct model *m, int n)
 {
-    return m->left[n] && m->now < m->left[n] + BEHIND;
+    return (m->left[n] && m->now < m->left[n] + BEHIND) || (m->forgotten >> n & 1);
 }
 
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried)
