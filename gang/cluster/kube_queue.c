@@ -112,7 +112,7 @@ void queue_joined(const struct gang_core *core, struct pod *pod)
 void queue_asked(const struct gang_core *core, struct pod *pod)
 {
     queue_joined(core, pod);
-    pod->queue.asked = true;
+    pod->queue.asked = pod->queue.was_asked = true;
     pod->queue.early_rejections = 0;
 }
 

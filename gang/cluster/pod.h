@@ -143,10 +143,11 @@ struct pod {
 
     /* cluster/kube_queue.c */
     struct pod_queue {
-        bool rejected; /* the pod sleeps because it was refused: only a write wakes it */
-        bool refused;  /* filter has refused it in this run of muster */
-        usec_t joined; /* when it last joined kube-scheduler's queue, as far as muster knows */
-        bool asked;    /* filter was called since muster or kube-scheduler last wrote to the pod */
+        bool rejected;  /* the pod sleeps because it was refused: only a write wakes it */
+        bool refused;   /* filter has refused it in this run of muster */
+        usec_t joined;  /* when it last joined kube-scheduler's queue, as far as muster knows */
+        bool asked;     /* filter was called since muster or kube-scheduler last wrote to the pod */
+        bool was_asked; /* filter was ever called for it in this run of muster */
         int early_rejections;        /* since it got its slot, or since the last filter call */
         struct blocked_pod *blocked; /* NULL: it is not a blocked pod */
     } queue;
