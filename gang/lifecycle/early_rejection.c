@@ -125,7 +125,8 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
         return;
     if (queue_wrote(pod)) /* it is the result of a filter call */
         return;
-    if (!pod->queue.was_asked && !pod->slot && changed && now->unschedulable && !now->node)
+    bool first = !pod->queue.was_asked && !pod->slot && !pod->nominated;
+    if (first && changed && now->unschedulable && !now->node)
         pod_reject(core, pod, true); /* it sleeps, so a later plan must wake it */
     if (!is_planned(pod) || now->node || !(cleared || now->said_alone))
         return;
