@@ -40,12 +40,12 @@ static void drop(struct cached *cached)
     free(pod_counts);
 }
 
-void pod_counts_drop(const struct gang_core *core, struct signature *signature)
+void pod_counts_drop(struct signature *signature)
 {
     if (!signature->pod_counts)
         return;
     struct cached *cached = &signature->pod_counts->cached;
-    cached_end(core->caches, cached);
+    cached_end(cached);
     drop(cached);
 }
 
@@ -186,7 +186,7 @@ static size_t bytes_of(const struct pod_counts *pod_counts)
 static struct pod_counts *pod_counts_new(const struct gang_core *core, struct rules *rules)
 {
     struct pod_counts *new = xcalloc(1, sizeof *new);
-    cached_begin(&new->cached, drop);
+    cached_begin(&new->cached, core->caches, drop);
     new->signature = rules->signature;
     new->dropped = core->marks.nodes_dropped;
     new->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
@@ -202,10 +202,10 @@ static struct pod_counts *pod_counts_for(const struct gang_core *core, struct ru
 {
     struct signature *signature = rules->signature;
     if (signature->pod_counts && signature->pod_counts->n_nodes < core->n_ids)
-        pod_counts_drop(core, signature);
+        pod_counts_drop(signature);
     if (!signature->pod_counts)
         signature->pod_counts = pod_counts_new(core, rules);
-    cached_use(core->caches, &signature->pod_counts->cached, bytes_of(signature->pod_counts));
+    cached_use(&signature->pod_counts->cached, bytes_of(signature->pod_counts));
     return signature->pod_counts;
 }
 

@@ -51,6 +51,6 @@ bool slot_has_anti_affinity_conflict(const struct slot *slot);
 void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
                       const struct gang_node_facts *is);
 /* Frees the signature's cached counts. */
-void pod_counts_drop(const struct gang_core *core, struct signature *signature);
+void pod_counts_drop(struct signature *signature);
 
 #endif

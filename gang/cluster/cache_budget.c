@@ -8,30 +8,32 @@ struct cache_budget *cache_budget_new(void)
     return budget;
 }
 
-void cached_begin(struct cached *cached, void (*drop)(struct cached *cached))
+void cached_begin(struct cached *cached, struct cache_budget *budget,
+                  void (*drop)(struct cached *cached))
 {
-    *cached = (struct cached){.drop = drop};
+    *cached = (struct cached){.budget = budget, .drop = drop};
     list_init(&cached->in_used);
 }
 
-void cached_end(struct cache_budget *budget, struct cached *cached)
+void cached_end(struct cached *cached)
 {
     list_remove(&cached->in_used);
-    budget->bytes -= cached->bytes;
+    cached->budget->bytes -= cached->bytes;
     cached->bytes = 0;
 }
 
-void cached_use(struct cache_budget *budget, struct cached *cached, size_t bytes)
+void cached_use(struct cached *cached, size_t bytes)
 {
+    struct cache_budget *budget = cached->budget;
     if (budget->used.prev == &cached->in_used && cached->bytes == bytes)
         return;
-    cached_end(budget, cached);
+    cached_end(cached);
     list_push(&budget->used, &cached->in_used);
     cached->bytes = bytes;
     budget->bytes += bytes;
     while (budget->bytes > CACHE_BYTES_MAX && budget->used.next != &cached->in_used) {
         struct cached *oldest = CONTAINER_OF(budget->used.next, struct cached, in_used);
-        cached_end(budget, oldest);
+        cached_end(oldest);
         oldest->drop(oldest);
     }
 }

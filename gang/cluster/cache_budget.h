@@ -21,16 +21,18 @@ struct cache_budget {
 };
 
 struct cached {
+    struct cache_budget *budget;
     struct list in_used;
     size_t bytes;
     void (*drop)(struct cached *cached); /* frees the results; must not call the budget */
 };
 
 struct cache_budget *cache_budget_new(void);
-void cached_begin(struct cached *cached, void (*drop)(struct cached *cached));
+void cached_begin(struct cached *cached, struct cache_budget *budget,
+                  void (*drop)(struct cached *cached));
 /* The cache was used, and holds so many bytes now. Drops other caches if all together hold too
  * much. */
-void cached_use(struct cache_budget *budget, struct cached *cached, size_t bytes);
-void cached_end(struct cache_budget *budget, struct cached *cached);
+void cached_use(struct cached *cached, size_t bytes);
+void cached_end(struct cached *cached);
 
 #endif

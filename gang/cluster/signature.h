@@ -32,7 +32,6 @@ struct amounts {
  * and volumes share them. */
 struct rule_results {
     struct cached cached;
-    struct cache_budget *caches;
     char *key;
     size_t users; /* number of signatures */
     struct rule_result {

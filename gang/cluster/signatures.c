@@ -211,8 +211,7 @@ static struct rule_results *rule_results_ref(struct gang_core *core, const char 
     struct rule_results *v = map_get(&core->rule_results, key);
     if (!v) {
         v = xcalloc(1, sizeof *v);
-        cached_begin(&v->cached, drop_results);
-        v->caches = core->caches;
+        cached_begin(&v->cached, core->caches, drop_results);
         v->key = xstrdup(key);
         map_set(&core->rule_results, key, v);
     }
@@ -225,7 +224,7 @@ static void rule_results_unref(struct gang_core *core, struct rule_results *v)
     if (--v->users > 0)
         return;
     map_remove(&core->rule_results, v->key);
-    cached_end(v->caches, &v->cached);
+    cached_end(&v->cached);
     free(v->key);
     free(v->by_id);
     free(v);
@@ -287,7 +286,7 @@ void signature_unref(struct gang_core *core, struct signature *signature)
     free(signature->key);
     needs_free(core, signature->needs, signature->n_needs);
     rule_results_unref(core, signature->rule_results);
-    pod_counts_drop(core, signature);
+    pod_counts_drop(signature);
     free(signature);
 }
 
@@ -350,7 +349,7 @@ const char *signature_refusal(struct signature *signature, const struct node *no
         return "the node is unknown";
     struct rule_results *results = signature->rule_results;
     struct rule_result *v = rule_result_at(results, node);
-    cached_use(results->caches, &results->cached, results->n * sizeof *v);
+    cached_use(&results->cached, results->n * sizeof *v);
     const struct pod *sample = v->gen != node->gen ? signature_pod(signature) : NULL;
     if (v->gen != node->gen && !sample)
         return "no pod of this signature is left";

@@ -9,7 +9,12 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/refusal_text.h"
+#include "gang/plan/placement.h"
 #include "gang/podgroup/quorum.h"
+
+/* Texts about a plan that was stopped. */
+#define NODE_CHECKS "1,000,000 node checks"
+_Static_assert(PLAN_WORK_MAX == 1000000, "NODE_CHECKS names another number");
 
 /* How many members that are not at bind a text names at most. */
 #define AWAITED_SHOWN 3
@@ -199,9 +204,8 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
 {
     const char *who = s->culprit->facts->name;
     if (s->unknown) {
-        buf_puts(b,
-                 "planning stopped after 1,000,000 node checks; too many members have host ports, "
-                 "anti-affinity, topology spread or volumes of their own");
+        buf_puts(b, "planning stopped after " NODE_CHECKS "; too many members have host ports, "
+                    "anti-affinity, topology spread or volumes of their own");
     } else if (s->tied) {
         buf_printf(
             b,
@@ -348,8 +352,8 @@ char *reason_turn(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
     put_gang(&b, gang);
-    buf_puts(&b, ": waits for its turn to be planned again, because its last plan stopped after "
-                 "1,000,000 node checks");
+    buf_puts(&b, ": waits for its turn to be planned again, because its last plan stopped "
+                 "after " NODE_CHECKS);
     return buf_steal(&b);
 }
 
