@@ -6,7 +6,6 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 #include "gang/plan/node_scan.h"
-#include "gang/plan/node_score.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
 /* Whether the pod does not fit on the empty node next to what is earmarked. Else *lack is what is
@@ -34,72 +33,31 @@ static bool could_hold(const struct earmark_queue *q, const struct node *node, i
            !(q->signature->alone && node->earmarked_alone);
 }
 
-/* ---- the heap ---- */
-
-static bool before(const struct earmark_queue *q, size_t a, size_t b)
-{
-    const struct earmark_candidate *x = &q->items[a], *y = &q->items[b];
-    return x->lack != y->lack ? x->lack < y->lack : node_better(q->signature, x->node, y->node);
-}
-
-static void swap(struct earmark_queue *q, size_t a, size_t b)
-{
-    struct earmark_candidate x = q->items[a];
-    q->items[a] = q->items[b];
-    q->items[b] = x;
-}
-
-static void sink(struct earmark_queue *q, size_t at)
-{
-    for (size_t child; (child = 2 * at + 1) < q->n; at = child) {
-        child += child + 1 < q->n && before(q, child + 1, child);
-        if (!before(q, child, at))
-            return;
-        swap(q, at, child);
-    }
-}
-
-static void push(struct earmark_queue *q, struct earmark_candidate c)
-{
-    GROW(q->items, q->cap, q->n + 1);
-    q->items[q->n] = c;
-    for (size_t at = q->n++; at && before(q, at, (at - 1) / 2); at = (at - 1) / 2)
-        swap(q, at, (at - 1) / 2);
-}
-
-static void drop_top(struct earmark_queue *q)
-{
-    q->items[0] = q->items[--q->n];
-    sink(q, 0);
-}
-
-/* ---- the queue ---- */
-
 static void fill(struct earmark_queue *q, struct signature *signature)
 {
     int64_t lack;
-    q->n = 0;
     q->signature = signature;
+    node_heap_reset(&q->heap, signature);
     struct node_scan scan = node_scan_empty_begin(q->core, q->gang, signature);
     while (node_scan_next(&scan)) {
         struct node_class *class = node_scan_covers_class(&scan) ? scan.class : NULL;
         if (could_hold(q, scan.node, &lack))
-            push(q, (struct earmark_candidate){scan.node, class, lack});
+            node_heap_push(&q->heap, (struct candidate){scan.node, class, lack});
     }
 }
 
 /* The top node has left its class, so it becomes an entry of its own. */
 static void split_top(struct earmark_queue *q)
 {
-    struct earmark_candidate top = q->items[0];
+    struct candidate top = q->heap.items[0];
     struct node *next = class_first(top.class, NULL);
-    q->items[0].node = next;
+    q->heap.items[0].node = next;
     if (next)
-        sink(q, 0);
+        node_heap_sink_top(&q->heap);
     else
-        drop_top(q);
+        node_heap_drop_top(&q->heap);
     if (could_hold(q, top.node, &top.lack))
-        push(q, (struct earmark_candidate){top.node, NULL, top.lack});
+        node_heap_push(&q->heap, (struct candidate){top.node, NULL, top.lack});
 }
 
 struct node *earmark_queue_top(struct earmark_queue *q, struct signature *signature)
@@ -108,15 +66,15 @@ struct node *earmark_queue_top(struct earmark_queue *q, struct signature *signat
     classes_settle(q->core);
     if (q->signature != signature)
         fill(q, signature);
-    while (q->n) {
-        struct earmark_candidate *top = &q->items[0];
+    while (q->heap.n) {
+        struct candidate *top = &q->heap.items[0];
         if (top->class && top->node->class != top->class) {
             split_top(q);
         } else if (!could_hold(q, top->node, &lack)) {
-            drop_top(q);
+            node_heap_drop_top(&q->heap);
         } else if (lack != top->lack) {
             top->lack = lack;
-            sink(q, 0);
+            node_heap_sink_top(&q->heap);
         } else {
             return top->node;
         }
@@ -126,5 +84,5 @@ struct node *earmark_queue_top(struct earmark_queue *q, struct signature *signat
 
 void earmark_queue_done(struct earmark_queue *q)
 {
-    free(q->items);
+    node_heap_done(&q->heap);
 }

@@ -4,28 +4,21 @@
  * pod if they were empty, next to what is earmarked there, the node that lacks least now.
  *
  * For several pods of a signature, one scan fills the queue. What is earmarked meanwhile only makes
- * nodes worse, so the top entry is checked again before it is used. An entry is a class,
- * represented by its first node, or a single node.
+ * nodes worse, so the top candidate is checked again before it is used.
  *
- * The queue is valid while room is earmarked only, and nothing else changes. It owns its table, and
- * earmark_queue_done() frees it.
+ * The queue is valid while room is earmarked only, and nothing else changes. It owns its heap,
+ * and earmark_queue_done() frees it.
  */
 #ifndef MUSTER_GANG_PLAN_EARMARK_QUEUE_H
 #define MUSTER_GANG_PLAN_EARMARK_QUEUE_H
 
-#include "gang/cluster/lookup.h"
+#include "gang/plan/node_heap.h"
 
-struct earmark_candidate {
-    struct node *node;
-    struct node_class *class; /* the class that the node represents; NULL: a single node */
-    int64_t lack;             /* of the device that is missing, or the largest amount */
-};
 struct earmark_queue {
     struct gang_core *core;
     const struct gang *gang;
-    struct signature *signature;     /* NULL: fill the queue before use */
-    struct earmark_candidate *items; /* a heap */
-    size_t n, cap;
+    struct signature *signature; /* NULL: fill the queue before use */
+    struct node_heap heap;
 };
 
 /* The best node for one more pod of the signature; NULL: none. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/node_score.h"
 
-#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/node_classes.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 #include "gang/plan/node_scan.h"
@@ -30,8 +28,8 @@ bool node_better(const struct signature *signature, const struct node *a, const 
     return x != y ? x < y : strcmp(a->name, b->name) < 0;
 }
 
-static bool passes_all(const struct gang *gang, struct rules *rules, const struct node *node,
-                       const struct reach *reach)
+bool node_passes(const struct gang *gang, struct rules *rules, const struct node *node,
+                 const struct reach *reach)
 {
     struct signature *signature = rules->signature;
     return node_misfit(node, signature, reach) == -1 && !signature_refusal(signature, node) &&
@@ -44,7 +42,7 @@ bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
                       const struct reach *reach)
 {
     struct rules rules = rules_for(core, signature);
-    return passes_all(gang, &rules, node, reach);
+    return node_passes(gang, &rules, node, reach);
 }
 
 int64_t node_holds(const struct gang_core *core, const struct gang *gang,
@@ -71,77 +69,8 @@ struct node *plan_node(struct gang_core *core, const struct gang *gang, struct s
     struct reach reach = gang_reach(core, gang);
     struct node_scan scan = node_scan_begin(core, gang, signature, except);
     while (node_scan_next(&scan))
-        if (passes_all(gang, &rules, scan.node, &reach) &&
+        if (node_passes(gang, &rules, scan.node, &reach) &&
             (!best || node_better(signature, scan.node, best)))
             best = scan.node;
     return best;
-}
-
-/* ---- the queue ---- */
-
-static void sink(struct node_queue *q, size_t at, const struct signature *signature)
-{
-    struct candidate *items = q->items;
-    for (size_t child; (child = 2 * at + 1) < q->n; at = child) {
-        child +=
-            child + 1 < q->n && node_better(signature, items[child + 1].node, items[child].node);
-        if (!node_better(signature, items[child].node, items[at].node))
-            return;
-        struct candidate up = items[child];
-        items[child] = items[at];
-        items[at] = up;
-    }
-}
-
-static void fill(struct gang_core *core, struct node_queue *q, struct signature *signature)
-{
-    bool again = q->signature == signature;
-    struct rules rules = rules_for(core, signature);
-    q->n = 0;
-    q->signature = signature;
-    struct node_scan scan = again ? node_scan_again(core, q->gang, signature)
-                                  : node_scan_begin(core, q->gang, signature, NULL);
-    while (node_scan_next(&scan)) {
-        if (!passes_all(q->gang, &rules, scan.node, &q->reach))
-            continue;
-        GROW(q->items, q->cap, q->n + 1);
-        q->items[q->n++] =
-            (struct candidate){scan.node, node_scan_covers_class(&scan) ? scan.class : NULL};
-    }
-    for (size_t i = q->n / 2; i-- > 0;)
-        sink(q, i, signature);
-}
-
-/* Replaces the top node, which is full, by the next node of its class. False: there is none. The
- * full node is now in another class, unless the whole class is no longer feasible. */
-static bool next_of_class(struct gang_core *core, struct candidate *top)
-{
-    if (!top->class)
-        return false;
-    classes_settle(core);
-    struct node *full = top->node;
-    top->node = class_first(top->class, NULL);
-    return top->node && top->node != full;
-}
-
-struct node *node_queue_top(struct gang_core *core, struct node_queue *q,
-                            struct signature *signature)
-{
-    if (q->signature != signature)
-        fill(core, q, signature);
-    while (q->n && !node_is_feasible(core, q->gang, signature, q->items[0].node, &q->reach)) {
-        if (!next_of_class(core, &q->items[0]))
-            q->items[0] = q->items[--q->n];
-        sink(q, 0, signature);
-    }
-    /* With topology spread, a node may become feasible again after members were placed elsewhere.
-     */
-    if (!q->n && signature->spread)
-        fill(core, q, signature);
-    return q->n ? q->items[0].node : NULL;
-}
-
-void node_queue_done(struct node_queue *q)
-{
-    free(q->items);
 }

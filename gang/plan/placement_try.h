@@ -14,7 +14,7 @@
 #define MUSTER_GANG_PLAN_PLACEMENT_TRY_H
 
 #include "gang/cluster/trial.h"
-#include "gang/plan/node_score.h"
+#include "gang/plan/node_queue.h"
 
 struct placement_try {
     struct gang *gang;
