@@ -5,8 +5,6 @@
 
 #include "config/config_internal.h"
 
-/* kube-scheduler's timeout must exceed a hold by this much, so that the reply arrives in time. */
-#define HOLD_MARGIN (5 * USEC_PER_SEC)
 /* Connections that held calls cannot use, so that muster can always answer filter. */
 #define HOLD_HEADROOM 64
 
@@ -34,12 +32,12 @@ static const char *where_of_two(const struct config_loading *l, size_t a, size_t
 static void check_combinations(struct config_loading *l)
 {
     const struct config *c = l->config;
-    if (c->hold > c->http_timeout - HOLD_MARGIN)
+    if (c->hold > c->http_timeout - CONFIG_HOLD_MARGIN)
         config_mistake(l, where_of_two(l, AT(hold), AT(http_timeout)),
                        "holdSeconds: %g is too long for httpTimeoutSeconds %g: lower it to at "
                        "most %g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
                        (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
-                       (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
+                       (double)(c->http_timeout - CONFIG_HOLD_MARGIN) / 1e6);
     if (c->express_lane && !c->kube_scheduler_config)
         config_mistake(l, where_of(l, AT(express_lane)),
                        "expressLane: muster must know kube-scheduler's configuration: set "

@@ -28,6 +28,9 @@ struct config_list {
     size_t n;
 };
 
+/* kube-scheduler's timeout must exceed a hold by this much, so that the reply arrives in time. */
+#define CONFIG_HOLD_MARGIN (5 * USEC_PER_SEC)
+
 struct config {
     char *listen;       /* extender port, "ADDR:PORT" */
     char *ops_listen;   /* ops port: metrics, health, API */

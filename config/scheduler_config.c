@@ -18,7 +18,6 @@
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
 #define MAX_FILE_MIB         1
-#define HOLD_MARGIN          (5 * USEC_PER_SEC)
 
 #define API_VERSION "kubescheduler.config.k8s.io/v1"
 
@@ -249,7 +248,7 @@ static void check_timeout(struct judge *j, const struct yaml_item *e)
                 "httpTimeout: %.100s is not a duration for kube-scheduler: write \"httpTimeout: "
                 "%gs\"",
                 text, (double)timeout / 1e6);
-    usec_t need = j->config->hold + HOLD_MARGIN;
+    usec_t need = j->config->hold + CONFIG_HOLD_MARGIN;
     if (timeout < need)
         finding(
             j, IS_ERROR, at,
