@@ -216,7 +216,7 @@ void draft_string(struct status_draft *d, const char *key, const char *value)
 void draft_count(struct status_draft *d, const char *key, int64_t value)
 {
     if (json_integer_value(json_object_get(d->old, key)) != value)
-        json_object_set_new(d->patch, key, json_integer(value));
+        json_object_set_new(d->patch, key, value ? json_integer(value) : json_null());
 }
 
 json_t *find_condition(const json_t *conditions, const char *type)

@@ -108,7 +108,7 @@ struct status_draft draft_begin(const struct dialect_view *view);
 /* Sets a field that is absent or empty. value NULL: does nothing. */
 void draft_once(struct status_draft *d, const char *key, const char *value);
 void draft_string(struct status_draft *d, const char *key, const char *value);
-/* An absent count equals 0. */
+/* Removes a count that became 0: it is absent, as in the types of these APIs (omitempty). */
 void draft_count(struct status_draft *d, const char *key, int64_t value);
 /* Sets running, succeeded and failed. */
 void draft_counts(struct status_draft *d, const struct gang_status *status);

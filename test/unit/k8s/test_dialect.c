@@ -205,6 +205,22 @@ static void counters_are_written(void **state)
     }
 }
 
+/* So that kubectl shows the same for a gang that waited and for one that did not. */
+static void a_count_that_became_0_is_absent(void **state)
+{
+    (void)state;
+    for (const struct dialect *const *d = dialects; *d; d++) {
+        if (!dialect_has_objects(*d))
+            continue;
+        cleanup_json json_t *object = parse("{\"status\":{\"running\":3}}");
+        struct gang_status s = status_of(GANG_WAITING);
+        cleanup_json json_t *patch = status_at(*d, &s, object, WALL);
+        assert_true(json_is_null(json_object_get(json_object_get(patch, "status"), "running")));
+        apply_patch(object, patch);
+        assert_null(status_at(*d, &s, object, WALL));
+    }
+}
+
 static void S05_the_condition_contains_the_reason(void **state)
 {
     (void)state;
@@ -428,6 +444,7 @@ int main(void)
         cmocka_unit_test(S01_a_volcano_podgroup_shows_why_it_waits_until_it_is_scheduled),
         cmocka_unit_test(an_unchanged_status_gives_no_patch),
         cmocka_unit_test(counters_are_written),
+        cmocka_unit_test(a_count_that_became_0_is_absent),
         cmocka_unit_test(S05_the_condition_contains_the_reason),
         cmocka_unit_test(the_help_is_a_separate_sentence),
         cmocka_unit_test(volcano_gets_its_own_reasons),

@@ -795,13 +795,13 @@ static void Q01_the_status_of_a_volcano_queue_follows_its_gangs(void **state)
         yaml_object("{status: {state: Closing, unknown: 2, reservation: {}}}");
     assert_writes(closing, VOLCANO, &s, false,
                   "{\"allocated\":{\"cpu\":\"500m\",\"nvidia.com/gpu\":\"8\"},\"completed\":4,"
-                  "\"inqueue\":1,\"pending\":3,\"running\":2,\"unknown\":0}");
+                  "\"inqueue\":1,\"pending\":3,\"running\":2,\"unknown\":null}");
     s.running = 0;
-    assert_writes(closing, VOLCANO, &s, false, "{\"running\":0}");
+    assert_writes(closing, VOLCANO, &s, false, "{\"running\":null}");
     s.planned = 0;
-    assert_writes(closing, VOLCANO, &s, false, "{\"inqueue\":0}");
+    assert_writes(closing, VOLCANO, &s, false, "{\"inqueue\":null}");
     s.waiting = 0;
-    assert_writes(closing, VOLCANO, &s, false, "{\"pending\":0,\"state\":\"Closed\"}");
+    assert_writes(closing, VOLCANO, &s, false, "{\"pending\":null,\"state\":\"Closed\"}");
     s.planned = 1;
     assert_writes(closing, VOLCANO, &s, false, "{\"inqueue\":1}");
 }
