@@ -130,7 +130,7 @@ func TestQ05_ClosedVolcanoQueue(t *testing.T) {
 		t.Errorf("%d of the 2 pods that ran in the queue are left", len(left))
 	}
 	end(t, c, running, 0)
-	c.WaitQueueStatus(t, volcano, "closing", map[string]any{"state": "Closing", "running": int64(0), "pending": int64(2)})
+	c.WaitQueueStatus(t, volcano, "closing", map[string]any{"state": "Closing", "running": nil, "pending": int64(2)})
 	setState("Open")
 	runs(t, c, waiting, 2)
 	c.EditQueue(t, volcano, "negative", map[string]any{"spec": map[string]any{"capability": map[string]any{"nvidia.com/gpu": "2"}}})

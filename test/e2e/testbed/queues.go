@@ -91,7 +91,8 @@ func (c *Cluster) DeleteQueue(t TB, q QueueAPI, full string) {
 	}
 }
 
-// WaitQueueStatus waits until the status of a queue has these fields, and perhaps others.
+// WaitQueueStatus waits until the status of a queue has these fields, and perhaps others. It must
+// not have fields whose value is nil.
 func (c *Cluster) WaitQueueStatus(t TB, q QueueAPI, full string, want map[string]any) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s %s has the status %v", q.Kind, full, want), func() error {
@@ -103,7 +104,7 @@ func (c *Cluster) WaitQueueStatus(t TB, q QueueAPI, full string, want map[string
 	})
 }
 
-// covers says whether an object has all fields of another one, with the same values.
+// covers says whether an object has all fields of another one, with the same values, and none of those that are nil.
 func covers(object, fields any) bool {
 	want, isMap := fields.(map[string]any)
 	if !isMap {
@@ -111,7 +112,7 @@ func covers(object, fields any) bool {
 	}
 	have, _ := object.(map[string]any)
 	for key, value := range want {
-		if found, there := have[key]; !there || !covers(found, value) {
+		if found, there := have[key]; there != (value != nil) || !covers(found, value) {
 			return false
 		}
 	}
