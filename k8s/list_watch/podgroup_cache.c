@@ -349,7 +349,7 @@ void podgroups_wrote(struct podgroups *g, const struct gang_ref *ref, const json
         one->ours = json_object();
     json_object_foreach((json_t *)(uintptr_t)status, key, value)
     {
-        if (json_object_get(kept, key))
+        if (json_is_null(value) || json_object_get(kept, key))
             json_object_set_new(one->ours, key, without_times(value));
         else
             note_dropped(dropped, key, now);

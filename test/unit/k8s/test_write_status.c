@@ -155,6 +155,25 @@ static void a_field_that_the_server_drops_is_not_written_again(void **state)
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
 }
 
+/* muster has removed the count, so the server has not dropped it. */
+static void a_removed_count_is_written_again(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ",\"status\":{\"running\":3}"));
+    fake_answer(x->api, "PATCH " GROUP, 200,
+                GROUP_OF("6", ",\"status\":{\"phase\":\"Pending\",\"conditions\":[]}"));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    status_effect(x, GANG_SCHEDULED, 2);
+    run_until(x, !writer_busy(x->writer));
+    cleanup_json json_t *first = body_of(x, "PATCH " GROUP, 0);
+    cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
+    assert_true(json_is_null(json_object_get(json_object_get(first, "status"), "running")));
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(second, "status"), "running")), 2);
+}
+
 /* The server accepts the write, and then another writer sets the phase back. */
 static void muster_stops_when_another_writer_keeps_changing_the_phase(void **state)
 {
@@ -430,6 +449,7 @@ int main(void)
         TEST(T01_a_reply_with_an_odd_number_is_read),
         TEST(after_a_conflict_the_status_is_read_and_written_again),
         TEST(a_field_that_the_server_drops_is_not_written_again),
+        TEST(a_removed_count_is_written_again),
         TEST(muster_stops_when_another_writer_keeps_changing_the_phase),
         TEST(a_phase_that_occurs_again_is_not_a_dispute_with_another_writer),
         TEST(owners_are_remembered_as_long_as_the_podgroup_exists),
