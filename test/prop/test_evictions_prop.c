@@ -22,8 +22,9 @@
  * bounded.
  *
  * All gangs that have evicted others must run in the end, unless they were evicted themselves. This
- * rule and "at most once" have one exception: a gang of a higher priority in the same queue may
- * take the room, if it needs the room for its minimum.
+ * rule and "at most once" have an exception: a gang of a higher priority in the same queue may
+ * take the room, if it needs the room for its minimum. "At most once" has another one: a gang of a
+ * queue that deserves the room may take it from a plan that kube-scheduler does not use.
  *
  * A run that fails is shrunk, and printed as a list of changes that a person can read. The test
  * needs 10,000 arrivals for Q08 (test/acceptance.txt).
@@ -328,16 +329,20 @@ static void see_state(void *arg, const struct gang_view *view)
         view->status.reason == REASON_EVICTING;
 }
 
-/* Whether a gang of a higher priority in the same queue has started, or got needed pods again,
- * since the job has evicted others. It may have taken the room. So may one that kube-scheduler does
- * not try: its plan keeps the room for a while. */
+/* Whether another gang may have taken the room since the job has evicted others, because it has
+ * started, or got needed pods again. In the same queue, it needs a higher priority, and it may also
+ * be a gang that kube-scheduler does not try: its plan keeps the room for a while. In another queue
+ * that deserves the room, it can only take it from a plan, so kube-scheduler does not try the job.
+ */
 static bool is_excused(const struct play *p, const struct job *taker)
 {
     for (size_t i = 0; i < p->jobs->n; i++) {
         const struct job *job = p->jobs->items[i];
-        if (job->exists && job->priority > taker->priority &&
-            (job->started_at > p->since[index_of(taker)] || job->asleep) &&
-            queue_of(p, job) == queue_of(p, taker))
+        bool started = job->started_at > p->since[index_of(taker)];
+        bool may = queue_of(p, job) == queue_of(p, taker)
+                       ? job->priority > taker->priority && (started || job->asleep)
+                       : taker->asleep && started;
+        if (job->exists && may)
             return true;
     }
     return false;
