@@ -12,6 +12,21 @@
 #include "test/lib/cost_story.h"
 #include "test/lib/world.h"
 
+static void set_hosts(struct story *s, int n)
+{
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("host-%d", i);
+        story_step_one(
+            s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 1)});
+    }
+}
+
+static struct gang *gang_in(const struct story *s, char *ns, char *name)
+{
+    char api_group[] = "test";
+    return gang_find(s->core, &(struct gang_ref){api_group, ns, name});
+}
+
 /* ---- pods that are ending ---- */
 
 static struct gang_pod_facts *with_port(struct gang_pod_facts *f)
@@ -29,11 +44,7 @@ static double plan_cost(int ending)
     double best = 1e9;
     struct story s = story_begin();
     story_step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
-    for (int i = 0; i < 1000; i++) {
-        cleanup_free char *name = xasprintf("n-%d", i);
-        story_step_one(
-            &s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 1)});
-    }
+    set_hosts(&s, 1000);
     story_gang(&s, "default", "g", 1);
     for (int i = 0; i < ending; i++) {
         cleanup_free char *name = xasprintf("old-%d", i);
@@ -93,9 +104,8 @@ static double choices_cost(bool fits)
     story_step(&s, events, n);
     free(events);
     double cost = story_step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
-    char ns[] = "default", name[] = "g", api_group[] = "test";
-    const struct gang *gang = gang_find(s.core, &(struct gang_ref){api_group, ns, name});
-    assert_int_equal(gang->n_slots > 0, fits);
+    char ns[] = "default", name[] = "g";
+    assert_int_equal(gang_in(&s, ns, name)->n_slots > 0, fits);
     story_end(&s);
     return cost;
 }
@@ -125,15 +135,6 @@ static struct gang_pod_facts *spread(struct gang_pod_facts *f, const char *key)
     return f;
 }
 
-static void set_hosts(struct story *s, int n)
-{
-    for (int i = 0; i < n; i++) {
-        cleanup_free char *name = xasprintf("host-%d", i);
-        story_step_one(
-            s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 1)});
-    }
-}
-
 /* Members whose topology spread counts all of them. Returns the CPU time of the step. */
 static double set_spread_gang(struct story *s, const char *group, int members)
 {
@@ -160,9 +161,8 @@ static double spread_cost(int nodes)
     for (int i = 0; i < 3; i++) {
         cleanup_free char *group = xasprintf("g-%d", i);
         best = least(best, set_spread_gang(&s, group, MEMBERS));
-        char ns[] = "default", api_group[] = "test";
-        assert_int_equal(gang_find(s.core, &(struct gang_ref){api_group, ns, group})->n_slots,
-                         MEMBERS);
+        char ns[] = "default";
+        assert_int_equal(gang_in(&s, ns, group)->n_slots, MEMBERS);
     }
     story_end(&s);
     return best;
@@ -196,12 +196,6 @@ static void T16_cached_counts_take_a_bounded_amount_of_memory(void **state)
 }
 
 /* ---- plans that take too much work ---- */
-
-static struct gang *gang_in(const struct story *s, char *ns, char *name)
-{
-    char api_group[] = "test";
-    return gang_find(s->core, &(struct gang_ref){api_group, ns, name});
-}
 
 /* A gang with so many host ports that a plan is stopped with 1,000 nodes. */
 static struct gang *set_costly_gang(struct story *s, char *ns, char *group)
