@@ -28,15 +28,15 @@ static bool exceeds_node(const struct node *node, const struct signature *signat
 
 static bool could_hold(const struct earmark_queue *q, const struct node *node, int64_t *lack)
 {
-    return !exceeds_node(node, q->signature, lack) && !signature_refusal(q->signature, node) &&
-           !node_is_infeasible(q->core, q->gang, q->signature, node) &&
-           !(q->signature->alone && node->earmarked_alone);
+    struct signature *signature = q->heap.signature;
+    return !exceeds_node(node, signature, lack) && !signature_refusal(signature, node) &&
+           !node_is_infeasible(q->core, q->gang, signature, node) &&
+           !(signature->alone && node->earmarked_alone);
 }
 
 static void fill(struct earmark_queue *q, struct signature *signature)
 {
     int64_t lack;
-    q->signature = signature;
     node_heap_reset(&q->heap, signature);
     struct node_scan scan = node_scan_empty_begin(q->core, q->gang, signature);
     while (node_scan_next(&scan)) {
@@ -64,7 +64,7 @@ struct node *earmark_queue_top(struct earmark_queue *q, struct signature *signat
 {
     int64_t lack;
     classes_settle(q->core);
-    if (q->signature != signature)
+    if (q->heap.signature != signature)
         fill(q, signature);
     while (q->heap.n) {
         struct candidate *top = &q->heap.items[0];

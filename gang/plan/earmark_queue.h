@@ -17,7 +17,6 @@
 struct earmark_queue {
     struct gang_core *core;
     const struct gang *gang;
-    struct signature *signature; /* NULL: fill the queue before use */
     struct node_heap heap;
 };
 

@@ -16,7 +16,7 @@ static void swap(struct node_heap *h, size_t a, size_t b)
     h->items[b] = x;
 }
 
-void node_heap_reset(struct node_heap *h, const struct signature *signature)
+void node_heap_reset(struct node_heap *h, struct signature *signature)
 {
     h->n = 0;
     h->signature = signature;

@@ -20,13 +20,13 @@ struct candidate {
     int64_t lack;             /* what is missing on the node now; 0: nothing */
 };
 struct node_heap {
-    const struct signature *signature; /* NULL: not filled yet */
+    struct signature *signature; /* NULL: not filled yet */
     struct candidate *items;
     size_t n, cap;
 };
 
 /* Empties the heap, for candidates for this signature. */
-void node_heap_reset(struct node_heap *h, const struct signature *signature);
+void node_heap_reset(struct node_heap *h, struct signature *signature);
 void node_heap_push(struct node_heap *h, struct candidate c);
 void node_heap_sink_top(struct node_heap *h);
 void node_heap_drop_top(struct node_heap *h);
