@@ -191,12 +191,15 @@ static const struct gang_port *first_port(const struct gang_pod_facts *f,
 }
 
 /* Of the ports with its number and protocol, those on every address come first. So two searches
- * are enough, however many of these the pod has. */
+ * are enough, however many of these the pod has, and one if `port` is on every address. */
 static bool conflicts(const struct gang_pod_facts *f, const struct gang_port *port)
 {
     const struct gang_port any = {NULL, port->protocol, port->port};
-    const struct gang_port *first = first_port(f, &any), *same = first_port(f, port);
-    return (first && gang_ports_conflict(first, port)) || (same && gang_ports_conflict(same, port));
+    const struct gang_port *found = first_port(f, &any);
+    if (found && gang_ports_conflict(found, port))
+        return true;
+    found = *gang_port_address(port) ? first_port(f, port) : NULL;
+    return found && gang_ports_conflict(found, port);
 }
 
 bool gang_pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
