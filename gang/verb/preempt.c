@@ -42,19 +42,21 @@ static bool frees_room(const struct gang_core *core, const struct node *node,
     return true;
 }
 
-/* Whether a victim runs on another node. From Kubernetes 1.37 on, the victims on a node include all
- * pods of a native PodGroup with the disruptionMode "all" that has a pod there. kube-scheduler
- * looks for the victims of the answer on this node only. If one of them is not there, it gives up
- * the preemption on every node (pkg/scheduler/extender.go, convertPodUIDToPod). */
-static bool has_victim_elsewhere(const struct gang_core *core, const struct node *node,
-                                 const struct gang_victims *victims)
+/* Whether kube-scheduler accepts an answer with these victims on the node. If not, it gives up the
+ * preemption on every node, in two cases:
+ *   - There are no victims (pkg/scheduler/framework/preemption, callExtenders).
+ *   - A victim runs on another node. From Kubernetes 1.37 on, the victims on a node include all
+ *     pods of a native PodGroup with the disruptionMode "all" that has a pod there. kube-scheduler
+ *     looks for them on this node only (pkg/scheduler/extender.go, convertPodUIDToPod). */
+static bool may_be_echoed(const struct gang_core *core, const struct node *node,
+                          const struct gang_victims *victims)
 {
     for (size_t i = 0; i < victims->n; i++) {
         const struct pod *pod = pod_by_uid(core, victims->uids[i]);
         if (pod && pod->node && pod->node != node)
-            return true;
+            return false;
     }
-    return false;
+    return victims->n > 0;
 }
 
 /* Keeps the candidates whose room the pod may use and whose victims leave every gang its minimum.
@@ -67,7 +69,7 @@ static size_t keep(const struct gang_core *core, const struct gang_event *ev, ui
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
         if (!frees_room(core, node, ev->pod) ||
-            (ev->victims && has_victim_elsewhere(core, node, &ev->victims[i])))
+            (ev->victims && !may_be_echoed(core, node, &ev->victims[i])))
             continue;
         if (ev->victims && victims_break_gang(&gangs, &ev->victims[i]))
             breaking[n_breaking++] = (uint32_t)i;

@@ -63,6 +63,17 @@ static void a_preemption_does_not_break_a_gang(void **state)
     world_free(w);
 }
 
+/* kube-scheduler would give up the preemption on all nodes. */
+static void a_node_without_victims_is_dropped(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    assert_string_equal(preempt(w, 1000, "", "single"), "b");
+    assert_string_equal(preempt(w, CRITICAL, "", ""), "");
+    assert_string_equal(preempt(w, CRITICAL, "g-0", ""), "a");
+    world_free(w);
+}
+
 static void a_preemption_may_take_members_beyond_the_minimum(void **state)
 {
     (void)state;
@@ -79,7 +90,7 @@ static void a_preemption_may_take_a_whole_gang(void **state)
     world_pod_gone(w, "g-2");
     world_pod_seen(w, "g-2", "g", 1, "a", PHASE_RUNNING);
     assert_string_equal(preempt(w, 1000, "g-0 g-1", "single"), "b");
-    assert_string_equal(preempt(w, 1000, "g-2 g-0 g-1", ""), "a b");
+    assert_string_equal(preempt(w, 1000, "g-2 g-0 g-1", "single"), "a b");
     world_free(w);
 }
 
@@ -99,13 +110,13 @@ static void members_that_finished_or_end_do_not_count_as_running(void **state)
     (void)state;
     struct world *w = running(3);
     world_pod_seen(w, "g-2", "g", 1, "b", PHASE_SUCCEEDED);
-    assert_string_equal(preempt(w, 1000, "g-0", ""), "b");
-    assert_string_equal(preempt(w, 1000, "g-0 g-1", ""), "a b");
+    assert_string_equal(preempt(w, 1000, "g-0", "single"), "b");
+    assert_string_equal(preempt(w, 1000, "g-0 g-1", "single"), "a b");
     struct gang_pod_facts *f = world_pod_facts("g-1", "g", 1);
     f->node = xstrdup("a");
     f->deleting = true;
     world_pod_set(w, f);
-    assert_string_equal(preempt(w, 1000, "g-0", ""), "a b");
+    assert_string_equal(preempt(w, 1000, "g-0", "single"), "a b");
     world_free(w);
 }
 
@@ -176,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_preemption_does_not_break_a_gang),
+        cmocka_unit_test(a_node_without_victims_is_dropped),
         cmocka_unit_test(a_preemption_may_take_members_beyond_the_minimum),
         cmocka_unit_test(a_preemption_may_take_a_whole_gang),
         cmocka_unit_test(a_preemption_does_not_shrink_a_gang_below_its_minimum),
