@@ -72,9 +72,10 @@ static void put_victims(const json_t *eviction, struct buf *out)
         buf_printf(out, " and %zu more", n - VICTIMS_SHOWN);
     buf_printf(
         out,
-        ", which may be evicted (highest priority: %" PRId64 ", lost work: %" PRId64
-        " device-seconds%s)\n",
-        reply_number(eviction, "highestPriority"), reply_number(eviction, "lostDeviceSeconds"),
+        ", which may be evicted (highest priority: %" PRId64 ", gangs and pods hit: %" PRId64
+        ", lost work: %" PRId64 " device-seconds, run time: %" PRId64 " pod-seconds%s)\n",
+        reply_number(eviction, "highestPriority"), reply_number(eviction, "gangsAndPods"),
+        reply_number(eviction, "lostDeviceSeconds"), reply_number(eviction, "podSeconds"),
         json_is_true(json_object_get(eviction, "endsJob"))
             ? "; a Job would fail, because it would lose more pods than its backoffLimit allows"
             : "");

@@ -144,6 +144,7 @@ struct gang_pod_facts {
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     usec_t bound_at; /* when the pod was bound; may be by the kubelet's clock; 0: unknown */
+    usec_t saved_at; /* when its job last saved a checkpoint, as the pod states; 0: never */
     bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
     usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
     uint64_t said;   /* digest of the condition's message; 0: no message */

@@ -332,6 +332,7 @@ struct gang_explained_eviction {
     int32_t priority;                      /* the highest one of a victim */
     int gangs;                             /* gangs and ordinary pods that lose pods */
     int64_t lost_seconds;                  /* device-seconds */
+    int64_t run_seconds;                   /* of all their pods, each rounded up */
     bool ends_job; /* a Job fails, because it loses more pods than its backoffLimit allows */
     /* Without GANG_YES: the first disruption budget that protects a pod; NULL: none. Its name is
      * NULL if several budgets cover the pod. */
@@ -484,6 +485,7 @@ struct gang_stats {
     uint64_t gates_lifted;        /* pods for which muster has requested it */
     uint64_t binds_not_passed;    /* bind calls that no filter result allows */
     uint64_t searches;            /* for victims of a preemption */
+    uint64_t searches_stopped;    /* of them, those that took too long */
     uint64_t preemptions;         /* of them, searches after which pods were evicted */
     uint64_t preemptions_spoiled; /* the room that they made was not enough any more */
     /* evicted, by reason */

@@ -91,6 +91,7 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     preempted_room_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_PREEMPTION]);
     gang->preempting.tries = 0;
+    gang->preempting.none = false;
     gang->preempting.began = 0;
 }
 
@@ -284,7 +285,11 @@ static bool search(struct gang_core *core, struct gang *gang)
         gang->preempting.tries < WORK_DOUBLED_MAX ? gang->preempting.tries : WORK_DOUBLED_MAX;
     int64_t all = (int64_t)SEARCH_WORK << doubled, left = all;
     struct preemption p = preemption_search(core, gang, &left);
+    if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */
+        p.result = PREEMPTION_UNKNOWN;
     core->stats.searches++;
+    core->stats.searches_stopped += p.result == PREEMPTION_UNKNOWN;
+    gang->preempting.none = p.result == PREEMPTION_NONE;
     pause_gang(core, gang);
     core->preempting.next = core->now + (all - left) * PAUSE_PER_WORK;
     /* All gangs that wait for the end of the rest are tried then, in their order. */
@@ -292,8 +297,6 @@ static bool search(struct gang_core *core, struct gang *gang)
         gang->preempting.next = p.rests_until;
     if (p.complete)
         lowest_priority_is(core, p.lowest);
-    if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */
-        p.result = PREEMPTION_UNKNOWN;
     if (p.result == PREEMPTION_FOUND)
         evict(core, gang, &p);
     bool room = p.result == PREEMPTION_FOUND || (p.result == PREEMPTION_LEAVING && p.may_hit_some);

@@ -127,9 +127,17 @@ static int64_t devices_of(const struct gang_core *core, const struct signature *
     return sum;
 }
 
-static int64_t seconds_of(const struct gang_core *core, const struct pod *pod)
+/* When its members last saved the work of the gang; 0: never. */
+static usec_t checkpoint_of(const struct gang *gang)
 {
-    usec_t since = start_of(pod);
+    usec_t last = 0;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        last = pod->facts->saved_at > last ? pod->facts->saved_at : last;
+    return last;
+}
+
+static int64_t seconds_since(const struct gang_core *core, usec_t since)
+{
     return api_time(core) > since ? (api_time(core) - since) / USEC_PER_SEC : 0;
 }
 
@@ -138,13 +146,17 @@ static int64_t sum_of(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
 }
 
-static void add_loss(const struct gang_core *core, struct victim *v, const struct pod *pod)
+/* The work since the checkpoint is lost. */
+static void add_loss(const struct gang_core *core, struct victim *v, const struct pod *pod,
+                     usec_t checkpoint)
 {
-    int64_t seconds = seconds_of(core, pod), lost;
-    if (__builtin_mul_overflow(seconds, devices_of(core, pod->signature), &lost))
+    usec_t start = start_of(pod), since = checkpoint > start ? checkpoint : start;
+    int64_t lost;
+    if (__builtin_mul_overflow(seconds_since(core, since), devices_of(core, pod->signature), &lost))
         lost = INT64_MAX;
     v->lost = sum_of(v->lost, lost);
-    v->ran = sum_of(v->ran, seconds + 1); /* of pods that have just started, fewer are better */
+    /* Of pods that have just started, fewer are better. */
+    v->ran = sum_of(v->ran, seconds_since(core, start) + 1);
 }
 
 /* ---- the list ---- */
@@ -197,9 +209,10 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
     struct map losses = {0};
+    usec_t checkpoint = checkpoint_of(gang);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod_runs(pod)) {
-            add_loss(core, v, pod);
+            add_loss(core, v, pod, checkpoint);
             v->ends_job |= !gang_suspends(gang) && job_loses(core, &losses, pod);
         }
     map_done(&losses);
@@ -219,10 +232,11 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
 {
     if (gang->root->t.bound <= gang_needed(gang))
         return;
+    usec_t checkpoint = checkpoint_of(gang);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod_runs(pod) && may_evict(core, victims, pod) && is_surplus(gang, pod) &&
             lends_more(victims, take))
-            add_loss(core, add(victims, gang, pod, priority, take), pod);
+            add_loss(core, add(victims, gang, pod, priority, take), pod, checkpoint);
 }
 
 static bool uses_room(const struct gang *gang)
@@ -275,7 +289,8 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     victims->leaving |= pod_is_leaving(core, pod);
     if (pod_runs(pod) && may_evict(core, victims, pod) &&
         has_run(&victims->taker, queue, take, start_of(pod)) && lends_more(victims, take))
-        add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod);
+        add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod,
+                 pod->facts->saved_at);
 }
 
 static int compare(int64_t a, int64_t b)

@@ -47,8 +47,10 @@ struct victim {
     struct take take;
     bool ends_job; /* a Job fails, because it loses more pods than its backoffLimit allows */
     int32_t priority;
-    int64_t lost; /* devices times seconds since its pods were bound, or created if unknown */
-    int64_t ran;  /* the sum of these seconds + 1. Both stop at INT64_MAX */
+    int64_t lost; /* devices times seconds since its pods were bound, or since the last checkpoint
+                     of their job if this is later */
+    int64_t ran;  /* the sum of the seconds since its pods were bound, each + 1. A pod whose time is
+                     unknown counts from its creation. Both stop at INT64_MAX */
 };
 
 struct victims {

@@ -457,9 +457,12 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         .priority = p.cost.priority,
         .gangs = p.cost.gangs,
         .lost_seconds = p.cost.lost,
+        .run_seconds = p.cost.ran,
         .ends_job = p.cost.ends_job,
         .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
     };
+    if (e->room == GANG_NOT_ASKED && gang->preempting.none) /* muster has searched for longer */
+        e->room = GANG_NO;
     if (p.resting && e->room != GANG_YES) {
         e->resting = &p.resting->ref;
         e->rests_until = p.rests_until;

@@ -10,6 +10,9 @@
 #include "k8s/decode/decode_internal.h"
 #include "workload/pod_requests.h"
 
+/* The annotation with which a job says when it last saved a checkpoint. */
+#define CHECKPOINT "muster.dev/last-checkpoint"
+
 /* ---- host ports ---- */
 
 static int decode_port(const json_t *json, bool host_network, struct gang_pod_facts *f, size_t *cap,
@@ -339,6 +342,15 @@ static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
     }
 }
 
+/* The value is only a hint, so the pod is valid without it. */
+static void decode_checkpoint(const json_t *metadata, struct gang_pod_facts *f)
+{
+    const char *text = field_peek(metadata, "annotations", CHECKPOINT, NULL);
+    struct err ignored;
+    if (text && time_parse(text, &f->saved_at, &ignored) < 0)
+        f->saved_at = 0;
+}
+
 static void decode_owners(const json_t *metadata, struct gang_pod_facts *f)
 {
     const json_t *owners = json_object_get(metadata, "ownerReferences");
@@ -380,6 +392,7 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
         decode_invalid(f, &unread);
     decode_labels(meta.json, f);
     decode_owners(meta.json, f);
+    decode_checkpoint(meta.json, f);
     decode_link(pod, &meta, f);
     f->committed = str_eq(field_peek(meta.json, "annotations", GANG_COMMIT_MARK, NULL), f->uid);
     decode_body(pod, f);

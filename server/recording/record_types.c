@@ -169,6 +169,7 @@ static const struct record_field pod_fields[] = {
     TEXT(gang_pod_facts, short_of),
     BOOL(gang_pod_facts, committed),
     I64(gang_pod_facts, bound_at),
+    I64(gang_pod_facts, saved_at),
     BOOL(gang_pod_facts, preempted),
     I64(gang_pod_facts, gone_by),
     I64(gang_pod_facts, said),

@@ -164,6 +164,7 @@ static void put_eviction(const struct clock *clock, const struct gang_explained_
         json_put_number(out, "highestPriority", e->priority);
         json_put_number(out, "gangsAndPods", e->gangs);
         json_put_number(out, "lostDeviceSeconds", e->lost_seconds);
+        json_put_number(out, "podSeconds", e->run_seconds);
         json_put_flag(out, "endsJob", e->ends_job);
     }
     put_budget(out, e->budget);

@@ -232,6 +232,7 @@ static void write_core(const struct gang_core *core, struct buf *out)
         {FAMILY_PREEMPTIONS_SPOILED, s.preemptions_spoiled},
         {FAMILY_PREEMPTED_ROOM, s.preempted_room},
         {FAMILY_VICTIM_SEARCHES, s.searches},
+        {FAMILY_VICTIM_SEARCHES_STOPPED, s.searches_stopped},
         {FAMILY_WAKES, s.wakes},
         {FAMILY_GATED, s.gated},
         {FAMILY_INVALID, s.invalid},

@@ -81,8 +81,9 @@
       "Time from the first eviction for a gang until the gang is Scheduled.",                      \
       "Only the sum and the count.")                                                               \
     X(PREEMPTED_SECONDS, GANGS, "muster_preempted_device_seconds_total", "counter", "",            \
-      "Device-seconds of work that evicted gangs and pods had done.",                              \
-      "For each pod, its devices times the seconds since it was bound.")                           \
+      "Device-seconds of work that evicted gangs and pods have lost.",                             \
+      "For each pod, its devices times the seconds since it was bound, or since its last "         \
+      "[checkpoint](../preemption.md#checkpoints).")                                               \
     X(PREEMPTIONS_SPOILED, GANGS, "muster_preemptions_spoiled_total", "counter", "",               \
       "Preemptions after which the gang did not fit, because the cluster had changed meanwhile.",  \
       "")                                                                                          \
@@ -90,6 +91,9 @@
       "Members for which muster keeps room until the pods that use it have ended.", "")            \
     X(VICTIM_SEARCHES, GANGS, "muster_victim_searches_total", "counter", "",                       \
       "Searches for gangs and pods to evict.", "")                                                 \
+    X(VICTIM_SEARCHES_STOPPED, GANGS, "muster_victim_searches_stopped_total", "counter", "",       \
+      "Searches for gangs and pods to evict that muster has stopped, because they take too long.", \
+      "")                                                                                          \
     X(WAKES, GANGS, "muster_wakes_total", "counter", "",                                           \
       "Nominations that muster has requested to wake or to steer a pod.",                          \
       "A nomination that is written together with the removal of a gate does not count.")          \

@@ -210,7 +210,7 @@ var differs = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UID"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
 	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`), "-RANDOM"},
-	{regexp.MustCompile(`\b\d+ device-seconds`), "N device-seconds"},
+	{regexp.MustCompile(`\b\d+ (device|pod)-seconds`), "N $1-seconds"},
 	{regexp.MustCompile(`<unknown>|<invalid>|\b(\d+[smhd])+( \(x\d+ over (\d+[smhd])+\))?( ago)?`), "AGE"},
 	{regexp.MustCompile(`(Resource Version|resourceVersion|Generation|generation):\s+\S+`), "$1: N"},
 	{regexp.MustCompile(`[ \t]+`), " "},

@@ -399,7 +399,7 @@ static void explain_names_gangs_of_a_lower_priority_that_are_in_the_way(void **s
     serve_with(&s, "test/sim/urgent.yaml", (const char *const[]){"--preemption=false", NULL});
     cleanup_free char *urgent = xasprintf("explain ml/urgent --server %s", s.ops);
     wait_until(urgent, "would fit:  without gang ml/batch, which may be evicted (highest priority: "
-                       "0, lost work: ");
+                       "0, gangs and pods hit: 1, lost work: ");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 

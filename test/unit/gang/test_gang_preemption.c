@@ -82,7 +82,7 @@ static void evicted_gangs_make_room(void **state)
     assert_true(world_event(w, "Pod/low-0 Preempted: "));
     assert_true(world_event(w,
                             "PodGroup/urgent Preempting: to make room for this gang, muster evicts "
-                            "gang default/low (highest priority: 0, lost work: "));
+                            "gang default/low (highest priority: 0, gangs and pods hit: 1, lost "));
     ends(w, "low-0", "low", 4, "n0");
     ends(w, "low-1", "low", 4, "n1");
     world_pod_gone(w, "low-0");

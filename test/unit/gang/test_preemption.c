@@ -90,6 +90,37 @@ static void Q07_the_cheapest_gangs_are_found(void **state)
     world_free(w);
 }
 
+static void runs_since(struct world *w, const char *name, const char *gang, int gpus,
+                       const char *node, usec_t since, usec_t saved)
+{
+    struct gang_pod_facts *f = running(name, gang, gpus, node, 0);
+    f->bound_at = since;
+    f->saved_at = saved;
+    world_pod_set(w, f);
+}
+
+/* The work since the checkpoint is lost, also of members that do not state it. */
+static void Q07_a_checkpoint_makes_a_victim_cheaper(void **state)
+{
+    (void)state;
+    struct world *w = nodes(2, 4);
+    world_wait(w, SECONDS(7200));
+    usec_t hour = w->now - SECONDS(3600), minute = w->now - SECONDS(60);
+    world_group(w, "old", 2);
+    runs_since(w, "old-0", "old", 2, "n0", hour, 0);
+    runs_since(w, "old-1", "old", 2, "n0", hour, 0);
+    runs_since(w, "young", NULL, 4, "n1", minute, 0);
+    urgent(w, 1, 4);
+    assert_string_equal(victims(w), "young ");
+    runs_since(w, "old-1", "old", 2, "n0", hour, w->now - SECONDS(30));
+    assert_string_equal(victims(w), "old ");
+    runs_since(w, "young", NULL, 4, "n1", minute, hour); /* saved before it started */
+    assert_string_equal(victims(w), "old ");
+    runs_since(w, "young", NULL, 4, "n1", minute, w->now + SECONDS(60)); /* nothing is lost */
+    assert_string_equal(victims(w), "young ");
+    world_free(w);
+}
+
 static void Q07_a_member_beyond_the_minimum_is_enough(void **state)
 {
     (void)state;
@@ -352,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q07_the_cheapest_gangs_are_found),
+        cmocka_unit_test(Q07_a_checkpoint_makes_a_victim_cheaper),
         cmocka_unit_test(Q07_a_member_beyond_the_minimum_is_enough),
         cmocka_unit_test(protected_gangs_and_pods_are_no_victims),
         cmocka_unit_test(budgets_in_the_way_are_named),

@@ -717,6 +717,28 @@ static void a_pod_that_kube_scheduler_has_preempted_is_known(void **state)
 }
 
 /* An annotation copied from another pod does not count. */
+static void Q07_a_checkpoint_is_a_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        usec_t at;
+    } cases[] = {{"1970-01-01T01:00:00Z", 3600 * USEC_PER_SEC},
+                 {"1970-01-01T01:00:00.5+01:00", USEC_PER_SEC / 2},
+                 {"yesterday", 0},
+                 {"", 0}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_json json_t *json = parse("{" META "}");
+        json_object_set_new(json_object_get(json, "metadata"), "annotations",
+                            json_pack("{s:s}", "muster.dev/last-checkpoint", cases[i].text));
+        struct err err;
+        struct gang_pod_facts *f = decode_pod(json, &err);
+        assert_int_equal(f->saved_at, cases[i].at);
+        assert_null(f->invalid);
+        gang_pod_facts_free(f);
+    }
+}
+
 static void T08_the_commit_annotation_counts_only_with_the_pods_own_uid(void **state)
 {
     (void)state;
@@ -873,6 +895,7 @@ int main(void)
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),
         cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),
         cmocka_unit_test(a_pod_that_kube_scheduler_has_preempted_is_known),
+        cmocka_unit_test(Q07_a_checkpoint_is_a_time),
         cmocka_unit_test(T08_the_commit_annotation_counts_only_with_the_pods_own_uid),
         cmocka_unit_test(T06_a_pod_beyond_the_bounds_is_charged),
         cmocka_unit_test(T06_a_pod_that_is_readable_only_in_part_is_kept),
