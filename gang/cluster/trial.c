@@ -52,6 +52,12 @@ struct node *trial_left_node(const struct trial *t, size_t i)
     return c->what == POD_OFF ? c->was.node : c->what == SLOT_OFF ? c->slot->node : NULL;
 }
 
+const struct signature *trial_left_signature(const struct trial *t, size_t i)
+{
+    const struct trial_change *c = &t->changes[i];
+    return c->what == POD_OFF ? c->pod->signature : c->what == SLOT_OFF ? c->slot->signature : NULL;
+}
+
 void trial_count(struct trial *t)
 {
     struct queue_batch batch = {.n = 0};

@@ -50,6 +50,8 @@ struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit
 struct slot *trial_slot(const struct trial *t, size_t i);
 /* The node from which change i (below t->n) removed a pod or slot; NULL: it did not. */
 struct node *trial_left_node(const struct trial *t, size_t i);
+/* The signature of what change i (below t->n) removed from its node; NULL: it removed nothing. */
+const struct signature *trial_left_signature(const struct trial *t, size_t i);
 /* Counts the slots in their queues: all together, because most are alike. Call it before anything
  * reads the use of a queue. */
 void trial_count(struct trial *t);

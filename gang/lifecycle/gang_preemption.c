@@ -262,13 +262,6 @@ static usec_t end_of_delay(const struct gang_core *core, const struct gang *gang
     return end;
 }
 
-/* Between two outside changes, a gang evicts others for one placement only. So evictions come to an
- * end, whatever the rules about victims are (docs/preemption.md). */
-static bool has_won(const struct gang_core *core, const struct gang *gang)
-{
-    return gang->preempting.won == core->outside + 1;
-}
-
 /* The gang does not search again for a while, whether it has searched or not: waiting gangs must
  * not all be planned again whenever one of them may search. */
 static void pause_gang(struct gang_core *core, struct gang *gang)
@@ -313,7 +306,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
-    if (has_won(core, gang)) {
+    if (gang_has_won(core, gang)) {
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
         return false;
     }
@@ -325,7 +318,8 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         return false;
     }
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false, passed = false;
-    if (core->now >= gang->preempting.next) {
+    bool paused = core->now < gang->preempting.next;
+    if (!paused) {
         later = core->now < core->preempting.next;
         passed = !later && !lower && !may_be_asked(core, gang);
         asked = !later && !passed && (lower || may_reclaim(core, gang));
@@ -334,7 +328,8 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    if (lower || asked || later) /* otherwise only a change can help, which plans it again */
+    /* Otherwise, only a change can help, which plans it again. */
+    if (lower || asked || later || (paused && deserves_more(core, gang)))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     else if (passed && deserves_more(core, gang))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);

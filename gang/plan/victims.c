@@ -75,9 +75,14 @@ static struct take may_take(const struct taker *taker, struct queue *theirs, boo
     if (mine == theirs)
         return (struct take){.may = lower};
     struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
-    if (!branch || !queue_uses_lent(taker->core, branch, &taker->what))
+    if (!branch || !queue_lent(taker->core, branch, &taker->what).n)
         return (struct take){.may = false};
     return (struct take){.may = true, .queue = theirs, .branch = branch};
+}
+
+bool gang_has_won(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->preempting.won == core->outside + 1;
 }
 
 /* From members of `victim`. */
@@ -86,6 +91,8 @@ static struct take may_hit(const struct taker *taker, const struct gang *victim)
     if (victim == taker->gang || victim->over)
         return (struct take){.may = false};
     struct take take = may_take(taker, victim->queue, is_lower(victim, taker->gang));
+    if (take.branch && gang_has_won(taker->core, victim))
+        take.may = false;
     take.may = take.may && !gang_is_firm(victim); /* last, because this looks at all members */
     return take;
 }
@@ -448,14 +455,36 @@ static bool remove_one(struct trial *t, struct victims *victims, const struct vi
     return !victim->gang || victims->relaxed || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
 }
 
+/* Whether the queues keep the devices that they deserve without what was removed since the mark. */
+static bool keep_devices(const struct trial *t, struct trial_mark since, const struct take *from)
+{
+    const struct signature *last = NULL;
+    for (size_t i = since.n; i < t->n; i++) {
+        const struct signature *left = trial_left_signature(t, i);
+        if (left && left != last && !queues_keep_devices(t->core, from->queue, from->branch, left))
+            return false;
+        last = left;
+    }
+    return true;
+}
+
+static bool remove_lent(struct trial *t, struct victims *victims, const struct victim *v)
+{
+    const struct reclaimed *what = &victims->taker.what;
+    const struct take *from = &v->take;
+    struct reclaimed lent = queue_lent(t->core, from->branch, what);
+    __int128 used = queue_uses(t->core, from->branch, &lent);
+    struct trial_mark before = trial_mark(t);
+    return lent.n && remove_one(t, victims, v) && queue_uses(t->core, from->branch, &lent) < used &&
+           queues_keep_deserved(t->core, from->queue, from->branch, what) &&
+           (what->devices || keep_devices(t, before, from));
+}
+
 bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 {
     const struct victim *v = &victims->items[i];
-    const struct reclaimed *what = &victims->taker.what;
-    if (!v->take.branch || victims->relaxed)
-        return remove_one(t, victims, v);
-    return queue_uses_lent(t->core, v->take.branch, what) && remove_one(t, victims, v) &&
-           queues_keep_deserved(t->core, v->take.queue, v->take.branch, what);
+    return v->take.branch && !victims->relaxed ? remove_lent(t, victims, v)
+                                               : remove_one(t, victims, v);
 }
 
 /* ---- the cost of a set ---- */

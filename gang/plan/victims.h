@@ -12,8 +12,9 @@
  * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
  * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
  * budget allows no eviction, gangs whose commit is not over, and queues that the limit on reclaim
- * lets rest. A gang with a protected member is never evicted as a whole. Neither is a gang with
- * members that have succeeded: these do not run again, so it could not start as a whole.
+ * lets rest. A gang that has just evicted others is protected from other queues, see
+ * gang_has_won(). A gang with a protected member is never evicted as a whole. Neither is a gang
+ * with members that have succeeded: these do not run again, so it could not start as a whole.
  *
  * Victims whose Job would fail come last, whatever priority they have. The single pods of a Job are
  * counted from the cheapest up; those beyond what the Job may lose come last, too.
@@ -68,6 +69,9 @@ struct victims {
     usec_t rests_until;
 };
 
+/* Whether the gang has evicted others and has been placed since the last outside change. Until the
+ * next one, it evicts nobody, and no other queue takes its room (docs/preemption.md). */
+bool gang_has_won(const struct gang_core *core, const struct gang *gang);
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
 /* Whether the pod uses room and is not ending. */

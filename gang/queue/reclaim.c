@@ -16,7 +16,7 @@ static bool add(struct reclaimed *what, uint32_t resource)
 
 struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs)
 {
-    struct reclaimed devices = {.n = 0}, others = {.n = 0};
+    struct reclaimed devices = {.devices = true}, others = {.n = 0};
     for (size_t i = 0; i < needs.n; i++) {
         uint32_t r = needs.items[i].resource;
         struct reclaimed *to = resource_is(core, r, RESOURCE_DEVICE) ? &devices : &others;
@@ -106,29 +106,55 @@ struct queue *queue_that_lends(const struct queue *mine, struct queue *theirs,
     return is_reclaimable(theirs, b) ? b : NULL;
 }
 
-bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
-                     const struct reclaimed *what)
+struct reclaimed queue_lent(const struct gang_core *core, const struct queue *branch,
+                            const struct reclaimed *what)
 {
+    struct reclaimed lent = {.devices = what->devices};
     for (size_t i = 0; i < what->n; i++) {
         uint32_t r = counted_as(core, branch, what->resources[i]);
         if (amount_of(&branch->used, r) > deserved_of(branch, r))
-            return true;
+            add(&lent, what->resources[i]);
     }
-    return false;
+    return lent;
+}
+
+__int128 queue_uses(const struct gang_core *core, const struct queue *branch,
+                    const struct reclaimed *what)
+{
+    __int128 sum = 0;
+    for (size_t i = 0; i < what->n; i++)
+        sum += amount_of(&branch->used, counted_as(core, branch, what->resources[i]));
+    return sum;
+}
+
+/* Whether all queues from `queue` up to `branch` use at least what they deserve of the resource. */
+static bool keep_deserved(const struct gang_core *core, const struct queue *queue,
+                          const struct queue *branch, uint32_t resource)
+{
+    for (; queue; queue = queue == branch ? NULL : queue->parent) {
+        uint32_t r = counted_as(core, queue, resource);
+        if (amount_of(&queue->used, r) < deserved_of(queue, r))
+            return false;
+    }
+    return true;
 }
 
 bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
                           const struct queue *branch, const struct reclaimed *what)
 {
-    for (; queue; queue = queue->parent) {
-        for (size_t i = 0; i < what->n; i++) {
-            uint32_t r = counted_as(core, queue, what->resources[i]);
-            if (amount_of(&queue->used, r) < deserved_of(queue, r))
-                return false;
-        }
-        if (queue == branch)
-            break;
-    }
+    for (size_t i = 0; i < what->n; i++)
+        if (!keep_deserved(core, queue, branch, what->resources[i]))
+            return false;
+    return true;
+}
+
+bool queues_keep_devices(const struct gang_core *core, const struct queue *queue,
+                         const struct queue *branch, const struct signature *signature)
+{
+    for (size_t i = 0; i < signature->n_needs; i++)
+        if (resource_is(core, signature->needs[i].resource, RESOURCE_DEVICE) &&
+            !keep_deserved(core, queue, branch, signature->needs[i].resource))
+            return false;
     return true;
 }
 

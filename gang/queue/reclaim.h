@@ -4,11 +4,13 @@
  *
  * A gang may take room from another queue if its own queue, and each queue above it up to the two
  * children of the lowest common ancestor, deserves what the gang needs. The other side must use
- * more than it deserves at its child of the ancestor. No queue on that side may fall below what it
- * deserves. So the two can never take from each other in turn: afterwards, the first uses at most
- * what it deserves.
+ * more than it deserves at its child of the ancestor, and each victim must use some of that. No
+ * queue on that side may fall below what it deserves. So the two can never take from each other in
+ * turn: afterwards, the first uses at most what it deserves.
  *
- * Only devices count for a gang that needs devices, and cpu and memory for other gangs.
+ * Only devices count for a gang that needs devices, and cpu and memory for other gangs. Other gangs
+ * also leave each queue the devices that it deserves: see
+ * docs/decisions/147-take-no-deserved-devices-for-cpu.md.
  *
  * Sources: KAI pkg/scheduler/plugins/proportion/reclaimable (GuaranteeDeservedQuota), Volcano
  * pkg/scheduler/plugins/capacity (reclaimable, deserved).
@@ -23,6 +25,7 @@
 struct reclaimed {
     uint32_t resources[8];
     size_t n;
+    bool devices; /* they are devices */
 };
 struct reclaimed reclaimed_for(const struct gang_core *core, struct need_list needs);
 
@@ -36,13 +39,19 @@ const struct queue *queue_entitled(const struct gang_core *core, const struct qu
  * to `entitled` may take room there; NULL: it may not. */
 struct queue *queue_that_lends(const struct queue *mine, struct queue *theirs,
                                const struct queue *entitled);
-/* Whether `branch` uses more than it deserves of a resource that counts. */
-bool queue_uses_lent(const struct gang_core *core, const struct queue *branch,
-                     const struct reclaimed *what);
+/* The resources of `what` of which `branch` uses more than it deserves. */
+struct reclaimed queue_lent(const struct gang_core *core, const struct queue *branch,
+                            const struct reclaimed *what);
+/* The sum of what `branch` uses of these resources. */
+__int128 queue_uses(const struct gang_core *core, const struct queue *branch,
+                    const struct reclaimed *what);
 /* Whether all queues from `queue` up to `branch` use at least what they deserve of the resources
  * that count. For a trial, after a victim is removed. */
 bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
                           const struct queue *branch, const struct reclaimed *what);
+/* The same for the devices that the signature needs. */
+bool queues_keep_devices(const struct gang_core *core, const struct queue *queue,
+                         const struct queue *branch, const struct signature *signature);
 /* How long a gang of the queue runs at least before it may be taken: what the first queue states
  * from this one upwards. `reclaim`: by another queue. */
 usec_t queue_min_runtime(const struct queue *queue, bool reclaim);

@@ -379,27 +379,28 @@ static void see_state(void *arg, const struct gang_view *view)
 }
 
 struct look {
-    const char *resource;
-    int64_t free;
+    int64_t gpus, cpus; /* free; thousandths of a cpu */
 };
 
 static void see_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
 {
     struct look *look = arg;
     (void)reserved;
-    if (strcmp(resource, look->resource) == 0)
-        look->free = all - used;
+    if (strcmp(resource, GPU) == 0)
+        look->gpus = all - used;
+    if (strcmp(resource, "cpu") == 0)
+        look->cpus = all - used;
 }
 
 /* The nodes with enough room for a pod of the job, apart from muster's reservations. */
 static char *nodes_for(struct jobs *jobs, const struct job *job)
 {
     struct buf names = BUF_INIT;
-    int64_t needs = job->gpus ? job->gpus : job->cpus ? 1000 * job->cpus : 1000;
+    int64_t cpus = job->cpus ? 1000 * job->cpus : 1000;
     map_for_each (e, &jobs->w->nodes) {
-        struct look look = {.resource = job->gpus ? GPU : "cpu"};
+        struct look look = {.gpus = 0};
         gang_core_each_amount(jobs->w->core, e->key, see_amount, &look);
-        if (look.free >= needs)
+        if ((!job->gpus || look.gpus >= job->gpus) && look.cpus >= cpus)
             buf_printf(&names, "%s%s", names.len ? " " : "", e->key);
     }
     return buf_steal(&names);

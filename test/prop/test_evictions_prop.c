@@ -13,8 +13,10 @@
  *   - a gang loses all its pods, or keeps its minimum
  *   - inside a queue, only a lower priority is evicted
  *   - reclaim leaves each queue on the side of the victims what it deserves, at every level up to
- *     the lowest common ancestor
- *   - reclaim gives each queue on the other side at most what it deserves
+ *     the lowest common ancestor: of GPUs, and for a gang without GPUs also of cpus
+ *   - reclaim gives each queue on the other side at most what it deserves of the resource that the
+ *     gang takes back: GPUs, or cpus if it needs no GPUs
+ *   - reclaim of GPUs takes from jobs with GPUs
  *   - with a limit on reclaim, the queue on the side of the victims just below the lowest common
  *     ancestor is left alone after a loss, for a time that is in proportion to the loss
  *   - until the next change from outside, each gang evicts at most once, and no gang evicts one
@@ -26,15 +28,19 @@
  * take the room, if it needs the room for its minimum. "At most once" has another one: a gang of a
  * queue that deserves the room may take it from a plan that kube-scheduler does not use.
  *
+ * In runs with an even seed, cpus are scarce too, and some jobs need no GPUs.
+ *
  * A run that fails is shrunk, and printed as a list of changes that a person can read. The test
  * needs 10,000 arrivals for Q08 (test/acceptance.txt).
  */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "test/lib/world_jobs.h"
 
-enum { NODES = 5, QUEUES = 8, CHANGES = 60, JOBS = CHANGES };
+enum { NODES = 5, QUEUES = 8, CHANGES = 60, JOBS = CHANGES, NODE_CPUS = 16 };
+enum { GPUS, CPUS, RESOURCES };
 
 /* How long nothing happens before the next change. */
 #define QUIET SECONDS(70)
@@ -45,10 +51,12 @@ enum what { QUEUE_SET, NODE_SET, JOB_NEW, JOB_ENDS, JOB_SLEEPS, POD_LOST };
 struct change {
     enum what what;
     int index;                      /* of the queue, node or job */
-    int parent, deserved, cap;      /* QUEUE_SET: -1: none */
+    int parent, cap;                /* QUEUE_SET: -1: none */
+    int deserved[RESOURCES];        /* QUEUE_SET: -1: not stated */
     int weight, runtime;            /* QUEUE_SET: runtime: minimum in seconds before a reclaim */
     bool exists, keeps;             /* QUEUE_SET: keeps: it is not reclaimable */
     int gpus;                       /* NODE_SET: 0: it is gone; JOB_NEW: of each pod */
+    int cpus;                       /* JOB_NEW: of each pod; 0: 1 */
     int queue, min, size, priority; /* JOB_NEW: queue -1: none */
     enum job_suspends suspends;     /* JOB_NEW */
 };
@@ -56,7 +64,8 @@ struct change {
 struct run {
     struct change changes[CHANGES];
     size_t n;
-    int limit; /* on reclaim, in percent per ten minutes; 0: none */
+    int limit;        /* on reclaim, in percent per ten minutes; 0: none */
+    bool scarce_cpus; /* nodes have NODE_CPUS */
 };
 
 /* ---- chance ---- */
@@ -79,23 +88,31 @@ static bool one_in(int n)
 /* ---- a run ---- */
 
 struct drawn {
-    int queues, nodes, jobs, gpus;
-    int parents[QUEUES], deserved[QUEUES];
+    int queues, nodes, jobs, has[RESOURCES];
+    bool scarce_cpus;
+    int parents[QUEUES], deserved[QUEUES][RESOURCES];
 };
 
 /* A queue deserves at most what its parent deserves. Otherwise it is invalid. */
+static int draw_deserved(const struct drawn *d, int parent, int resource)
+{
+    int most = parent >= 0 ? d->deserved[parent][resource] : d->has[resource];
+    return one_in(6) ? -1 : up_to(most > 0 ? most : 0);
+}
+
 static struct change draw_queue(struct drawn *d, int q, bool is_new)
 {
     if (is_new)
         d->parents[q] = q == 0 || one_in(3) ? -1 : up_to(q - 1);
-    int parent = d->parents[q], most = parent >= 0 ? d->deserved[parent] : d->gpus;
-    d->deserved[q] = one_in(6) ? -1 : up_to(most > 0 ? most : 0);
+    int parent = d->parents[q];
+    d->deserved[q][GPUS] = draw_deserved(d, parent, GPUS);
+    d->deserved[q][CPUS] = d->scarce_cpus ? draw_deserved(d, parent, CPUS) : -1;
     return (struct change){.what = QUEUE_SET,
                            .index = q,
                            .exists = true,
                            .parent = parent,
-                           .deserved = d->deserved[q],
-                           .cap = one_in(5) ? up_to(d->gpus) : -1,
+                           .deserved = {d->deserved[q][GPUS], d->deserved[q][CPUS]},
+                           .cap = one_in(5) ? up_to(d->has[GPUS]) : -1,
                            .weight = up_to(3),
                            .runtime = one_in(6) ? 60 : 0,
                            .keeps = one_in(12)};
@@ -118,7 +135,8 @@ static struct change draw_job(struct drawn *d)
 {
     struct change c = {.what = JOB_NEW, .index = d->jobs++};
     c.queue = !d->queues || one_in(10) ? -1 : draw_leaf(d);
-    c.gpus = 1 << up_to(2);
+    c.gpus = d->scarce_cpus && one_in(4) ? 0 : 1 << up_to(2);
+    c.cpus = d->scarce_cpus ? 1 << up_to(3) : 0;
     c.min = 1 + up_to(3);
     c.size = c.min + (one_in(4) ? 1 + up_to(2) : 0);
     c.priority = up_to(3);
@@ -142,15 +160,17 @@ static struct change draw_change(struct drawn *d)
     return c;
 }
 
-static struct run draw_run(void)
+static struct run draw_run(bool scarce_cpus)
 {
-    struct run run = {.n = 0, .limit = one_in(3) ? 5 + up_to(45) : 0};
+    struct run run = {.scarce_cpus = scarce_cpus, .limit = one_in(3) ? 5 + up_to(45) : 0};
     struct drawn d = {.queues = one_in(8) ? 0 : 2 + up_to(QUEUES - 2),
-                      .nodes = 1 + up_to(NODES - 1)};
+                      .nodes = 1 + up_to(NODES - 1),
+                      .scarce_cpus = scarce_cpus};
     for (int i = 0; i < d.nodes; i++) {
         struct change c = {.what = NODE_SET, .index = i, .gpus = 2 << up_to(2)};
         run.changes[run.n++] = c;
-        d.gpus += c.gpus;
+        d.has[GPUS] += c.gpus;
+        d.has[CPUS] += NODE_CPUS;
     }
     for (int i = 0; i < d.queues; i++)
         run.changes[run.n++] = draw_queue(&d, i, true);
@@ -166,9 +186,11 @@ struct play {
     struct job *by_index[JOBS];
     struct change queues[QUEUES]; /* as they are now */
     bool queues_exist;
-    int limit;                       /* on reclaim */
-    int loses[QUEUES], lost[QUEUES]; /* GPUs to reclaim: in this step, and in the last one */
-    usec_t lost_at[QUEUES];
+    bool scarce_cpus;
+    int limit; /* on reclaim */
+    /* To reclaim: in this step, and in the last one. */
+    int loses[QUEUES][RESOURCES], lost[QUEUES][RESOURCES];
+    usec_t lost_at[QUEUES][RESOURCES];
     int nodes[NODES];                       /* their GPUs */
     bool holds[JOBS];                       /* the job has a plan, or muster keeps room for it */
     size_t since[JOBS];                     /* jobs->started when the job last evicted others */
@@ -214,54 +236,69 @@ static bool is_below(const struct play *p, int q, int top)
     return false;
 }
 
-/* How many GPUs the running pods of the job use in its queue: at most what their nodes have. */
-static int counts(const struct play *p, const struct job *job)
+/* Of each pod. */
+static int needs(const struct job *job, int resource)
 {
-    int sum = 0;
+    return resource == GPUS ? job->gpus : job->cpus;
+}
+
+static int node_has(const struct play *p, const char *node, int resource)
+{
+    int gpus = p->nodes[atoi(node + 1)];
+    return resource == GPUS || !gpus ? gpus : NODE_CPUS;
+}
+
+/* How much the running pods of the job use in its queue: at most what their nodes have. */
+static int counts(const struct play *p, const struct job *job, int resource)
+{
+    int sum = 0, need = needs(job, resource);
     for (size_t i = 0; i < job->n_pods; i++) {
         const struct job_pod *pod = &job->pods[i];
-        int most = pod->node && !pod->leaving ? p->nodes[atoi(pod->node + 1)] : 0;
-        sum += job->gpus < most ? job->gpus : most;
+        int most = pod->node && !pod->leaving ? node_has(p, pod->node, resource) : 0;
+        sum += need < most ? need : most;
     }
     return sum;
 }
 
 /* What runs in the queue and below it, without evicted pods. `plans`: and what has a plan or room.
  */
-static int uses(const struct play *p, int top, bool plans)
+static int uses(const struct play *p, int top, int resource, bool plans)
 {
     int sum = 0;
     for (size_t i = 0; i < p->jobs->n; i++) {
         const struct job *job = p->jobs->items[i];
         if (job->exists && is_below(p, queue_of(p, job), top))
-            sum += plans && p->holds[index_of(job)] ? job->gpus * job->size : counts(p, job);
+            sum += plans && p->holds[index_of(job)] ? needs(job, resource) * job->size
+                                                    : counts(p, job, resource);
     }
     return sum;
 }
 
-static int deserves(const struct play *p, int q)
+static int deserves(const struct play *p, int q, int resource)
 {
-    return p->queues[q].deserved > 0 ? p->queues[q].deserved : 0;
+    int deserved = p->queues[q].deserved[resource];
+    return deserved > 0 ? deserved : 0;
 }
 
 /* What the pods in the queue and below it can have used so far, with those that were ending. */
-static int used_at_most(const struct play *p, int top)
+static int used_at_most(const struct play *p, int top, int resource)
 {
     int sum = 0;
     for (int i = 0; i < JOBS; i++) {
         const struct job *job = p->by_index[i];
         if (job && is_below(p, queue_of(p, job), top))
-            sum += 2 * job->gpus * job->size;
+            sum += 2 * needs(job, resource) * job->size;
     }
     return sum;
 }
 
 /* Until then, nothing is taken back from the queue: at least so long after what it last lost. */
-static usec_t rests_until(const struct play *p, int q)
+static usec_t rests_until(const struct play *p, int q, int r)
 {
-    int used = used_at_most(p, q);
+    int used = used_at_most(p, q, r);
     return p->limit && used
-               ? p->lost_at[q] + SECONDS(600) * 100 / p->limit * p->lost[q] / used - USEC_PER_MSEC
+               ? p->lost_at[q][r] + SECONDS(600) * 100 / p->limit * p->lost[q][r] / used -
+                     USEC_PER_MSEC
                : 0;
 }
 
@@ -270,23 +307,28 @@ static usec_t rests_until(const struct play *p, int q)
 static void check_reclaim(struct play *p, const struct job *taker, const struct job *victim)
 {
     int mine = queue_of(p, taker), theirs = queue_of(p, victim), branch = theirs;
+    int taken = taker->gpus ? GPUS : CPUS;
     if (mine < 0 || theirs < 0) {
         fails(p, "a gang takes room from another queue, and one of them is in no queue", taker,
               victim);
         return;
     }
     for (int q = theirs; q >= 0 && !is_below(p, mine, q); q = parent_of(p, q)) {
-        if (uses(p, q, true) < deserves(p, q))
+        if (uses(p, q, taken, true) < deserves(p, q, taken) ||
+            (victim->gpus && uses(p, q, GPUS, true) < deserves(p, q, GPUS)))
             fails(p, "reclaim leaves a queue less than it deserves", taker, victim);
         if (p->queues[q].keeps)
             fails(p, "reclaim takes from a queue that is not reclaimable", taker, victim);
         branch = q;
     }
-    if (p->jobs->w->now < rests_until(p, branch))
+    if (!needs(victim, taken))
+        fails(p, "reclaim takes from a job that gives nothing back", taker, victim);
+    if (p->jobs->w->now < rests_until(p, branch, taken))
         fails(p, "reclaim takes more than its limit", taker, victim);
-    p->loses[branch] += victim->gpus;
+    p->loses[branch][GPUS] += victim->gpus;
+    p->loses[branch][CPUS] += victim->cpus;
     for (int q = mine; q >= 0 && !is_below(p, theirs, q); q = parent_of(p, q))
-        if (uses(p, q, false) + taker->min * taker->gpus > deserves(p, q))
+        if (uses(p, q, taken, false) + taker->min * needs(taker, taken) > deserves(p, q, taken))
             fails(p, "reclaim gives a queue more than it deserves", taker, victim);
     p->by_reclaim++;
     p->inside += parent_of(p, mine) >= 0 && is_below(p, theirs, parent_of(p, mine));
@@ -324,9 +366,9 @@ static void see_state(void *arg, const struct gang_view *view)
 {
     struct play *p = arg;
     enum gang_state state = view->status.state;
-    p->holds[atoi(view->status.ref->name + 1)] =
-        state == GANG_PLANNED || state == GANG_COMMITTING || state == GANG_RECOVERING ||
-        view->status.reason == REASON_EVICTING;
+    int job = atoi(view->status.ref->name + 1);
+    p->holds[job] = state == GANG_PLANNED || state == GANG_COMMITTING || state == GANG_RECOVERING ||
+                    view->status.reason == REASON_EVICTING;
 }
 
 /* Whether another gang may have taken the room since the job has evicted others, because it has
@@ -352,10 +394,11 @@ static bool is_excused(const struct play *p, const struct job *taker)
 static void note_losses(struct play *p)
 {
     for (int q = 0; q < QUEUES; q++)
-        if (p->loses[q]) {
-            p->lost[q] = p->loses[q];
-            p->lost_at[q] = p->jobs->w->now;
-        }
+        for (int r = 0; r < RESOURCES; r++)
+            if (p->loses[q][r]) {
+                p->lost[q][r] = p->loses[q][r];
+                p->lost_at[q][r] = p->jobs->w->now;
+            }
 }
 
 /* One step of muster has evicted pods. */
@@ -380,9 +423,128 @@ static void see(void *arg, size_t first)
     note_losses(p);
 }
 
+/* ---- what comes back ---- */
+
+/* Whether muster accepts the queue and those above it. */
+static bool is_valid(const struct play *p, int q)
+{
+    for (; q >= 0 && p->queues[q].parent >= 0; q = p->queues[q].parent) {
+        int parent = p->queues[q].parent;
+        if (!p->queues[parent].exists || deserves(p, q, GPUS) > deserves(p, parent, GPUS) ||
+            deserves(p, q, CPUS) > deserves(p, parent, CPUS))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the queue and those above it, as far as they are not above `theirs` too, deserve what the
+ * waiting job needs, and no limit of any queue stops it. */
+static bool is_entitled(const struct play *p, const struct job *taker, int theirs)
+{
+    int r = taker->gpus ? GPUS : CPUS, need = taker->min * needs(taker, r);
+    for (int q = queue_of(p, taker); q >= 0; q = parent_of(p, q)) {
+        int cap = p->queues[q].cap;
+        if (!is_below(p, theirs, q) && uses(p, q, r, true) + need > deserves(p, q, r))
+            return false;
+        if (cap >= 0 && uses(p, q, GPUS, true) + taker->min * taker->gpus > cap)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the queues of the victim, up to the lowest common ancestor, let all of it be taken. */
+static bool is_lent(const struct play *p, const struct job *taker, const struct job *victim)
+{
+    int mine = queue_of(p, taker), r = taker->gpus ? GPUS : CPUS, branch = -1;
+    for (int q = queue_of(p, victim); q >= 0 && !is_below(p, mine, q); q = parent_of(p, q)) {
+        if (p->queues[q].keeps || p->queues[q].runtime ||
+            uses(p, q, r, true) - counts(p, victim, r) < deserves(p, q, r) ||
+            (victim->gpus &&
+             uses(p, q, GPUS, true) - counts(p, victim, GPUS) < deserves(p, q, GPUS)))
+            return false;
+        branch = q;
+    }
+    return branch >= 0 && counts(p, victim, r);
+}
+
+struct room {
+    int gpus, cpus;
+};
+
+static void see_room(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
+{
+    struct room *room = arg;
+    int64_t left = all - used - reserved;
+    if (strcmp(resource, GPU) == 0)
+        room->gpus = (int)left;
+    if (strcmp(resource, "cpu") == 0)
+        room->cpus = (int)(left / 1000);
+}
+
+/* How many pods of the waiting job the node holds once the victim is gone. */
+static int holds_without(const struct play *p, const char *node, const struct job *taker,
+                         const struct job *victim)
+{
+    struct room room = {.gpus = 0};
+    gang_core_each_amount(p->jobs->w->core, node, see_room, &room);
+    for (size_t i = 0; i < victim->n_pods; i++)
+        if (victim->pods[i].node && strcmp(victim->pods[i].node, node) == 0) {
+            room.gpus += victim->gpus;
+            room.cpus += victim->cpus;
+        }
+    int by_gpus = taker->gpus ? room.gpus / taker->gpus : INT_MAX;
+    int by_cpus = taker->cpus ? room.cpus / taker->cpus : INT_MAX;
+    int holds = by_gpus < by_cpus ? by_gpus : by_cpus;
+    return holds > 0 ? holds : 0;
+}
+
+static bool has_room_without(const struct play *p, const struct job *taker,
+                             const struct job *victim)
+{
+    int holds = 0;
+    for (size_t i = 0; i < victim->n_pods; i++)
+        if (victim->pods[i].leaving)
+            return false;
+    map_for_each (e, &p->jobs->w->nodes)
+        holds += holds_without(p, e->key, taker, victim);
+    return holds >= taker->min;
+}
+
+/* Whether future room is kept for another gang, which has waited for too long. */
+static bool respects_earmark(const struct play *p, const struct job *job)
+{
+    char api_group[] = "test", ns[] = "default", name[8];
+    const struct gang_ref ref = {api_group, ns, name};
+    struct gang_explained x;
+    snprintf(name, sizeof name, "%s", job->name);
+    bool found = gang_core_explain(p->jobs->w->core, &ref, GANG_EXPLAIN_STATE, &x);
+    bool respects = found && x.respects_earmark;
+    if (found)
+        gang_explained_done(&x);
+    return respects;
+}
+
+/* Without a limit on reclaim, a job gets its room back if one victim is enough. */
+static void check_comes_back(struct play *p, const struct job *taker)
+{
+    int mine = queue_of(p, taker);
+    if (taker->asleep || job_runs(taker) || p->limit || p->holds[index_of(taker)] || mine < 0 ||
+        !is_valid(p, mine))
+        return;
+    for (size_t i = 0; i < p->jobs->n; i++) {
+        const struct job *victim = p->jobs->items[i];
+        int theirs = queue_of(p, victim);
+        if (victim->exists && victim->suspends == JOB_EVICTED && theirs >= 0 && theirs != mine &&
+            is_lent(p, taker, victim) && is_entitled(p, taker, theirs) &&
+            has_room_without(p, taker, victim) && !respects_earmark(p, taker))
+            fails(p, "a queue does not get the room back that it deserves", taker, victim);
+    }
+}
+
 /* Nothing happens any more. */
 static void check_result(struct play *p)
 {
+    gang_core_each_gang(p->jobs->w->core, see_state, p);
     for (int i = 0; i < JOBS; i++) {
         const struct job *taker = p->by_index[i];
         bool evicts = false, evicted = false;
@@ -393,6 +555,8 @@ static void check_result(struct play *p)
         if (evicts && !evicted && !taker->asleep && job_runs(taker) < taker->min &&
             !is_excused(p, taker))
             fails(p, "a gang does not run although others were evicted for it", taker, taker);
+        if (taker && taker->exists && !evicts && !evicted)
+            check_comes_back(p, taker);
     }
 }
 
@@ -404,8 +568,10 @@ static void set_queue(struct play *p, const struct change *c)
     cleanup_free char *parent = c->parent >= 0 ? xasprintf("q%d", c->parent) : NULL;
     struct gang_queue_facts *f = world_queue_facts(name, parent);
     struct gang_quota *quota = gang_quota_add(f, GPU);
-    quota->deserved = c->deserved >= 0 ? c->deserved : GANG_NOT_STATED;
+    quota->deserved = c->deserved[GPUS] >= 0 ? c->deserved[GPUS] : GANG_NOT_STATED;
     quota->cap = c->cap >= 0 ? c->cap : GANG_UNLIMITED;
+    if (c->deserved[CPUS] >= 0)
+        gang_quota_add(f, "cpu")->deserved = 1000 * c->deserved[CPUS];
     f->weight = 1000 * c->weight;
     f->reclaimable = !c->keeps;
     f->reclaim_min_runtime = c->runtime ? SECONDS(c->runtime) : GANG_NOT_STATED;
@@ -418,7 +584,9 @@ static void set_node(struct play *p, const struct change *c)
 {
     cleanup_free char *name = xasprintf("n%d", c->index);
     p->nodes[c->index] = c->gpus;
-    if (c->gpus)
+    if (c->gpus && p->scarce_cpus)
+        world_node_small(p->jobs->w, name, c->gpus, 1000 * NODE_CPUS);
+    else if (c->gpus)
         world_node(p->jobs->w, name, c->gpus);
     else if (map_get(&p->jobs->w->nodes, name))
         jobs_lose_node(p->jobs, name);
@@ -433,6 +601,7 @@ static void add_job(struct play *p, const struct change *c)
                                                           .min = c->min,
                                                           .size = c->size,
                                                           .gpus = c->gpus,
+                                                          .cpus = c->cpus,
                                                           .suspends = c->suspends,
                                                           .priority = c->priority});
 }
@@ -462,16 +631,16 @@ static void print_change(const struct change *c)
 {
     switch (c->what) {
     case QUEUE_SET:
-        printf("queue q%d: parent %d deserves %d cap %d weight %d%s%s\n", c->index, c->parent,
-               c->deserved, c->cap, c->weight, c->runtime ? " runs for a minute" : "",
-               c->keeps ? " not reclaimable" : "");
+        printf("queue q%d: parent %d deserves %d GPUs, %d cpus; cap %d weight %d%s%s\n", c->index,
+               c->parent, c->deserved[GPUS], c->deserved[CPUS], c->cap, c->weight,
+               c->runtime ? " runs for a minute" : "", c->keeps ? " not reclaimable" : "");
         break;
     case NODE_SET:
         printf("node n%d: %d GPUs\n", c->index, c->gpus);
         break;
     case JOB_NEW:
-        printf("job j%02d in queue %d: %d of %d pods of %d GPUs, priority %d%s\n", c->index,
-               c->queue, c->min, c->size, c->gpus, c->priority,
+        printf("job j%02d in queue %d: %d of %d pods of %d GPUs, %d cpus, priority %d%s\n",
+               c->index, c->queue, c->min, c->size, c->gpus, c->cpus, c->priority,
                c->suspends == JOB_SUSPENDS        ? ", can be suspended"
                : c->suspends == JOB_REFUSES_PAUSE ? ", refuses its suspension"
                                                   : "");
@@ -507,6 +676,7 @@ static bool run_fails(const struct run *run, bool slow, struct figures *f, bool 
     config.reclaim_limit = p->limit = run->limit;
     p->jobs = jobs_new(world_new_with(config, true));
     p->jobs->slow = slow;
+    p->scarce_cpus = run->scarce_cpus;
     p->jobs->see = see;
     p->jobs->arg = p;
     for (size_t i = 0; i < run->n && !p->failure; i++) {
@@ -593,7 +763,7 @@ int main(int argc, char **argv)
         chance = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
         playing = seed;
         bool slow = one_in(2);
-        struct run run = draw_run();
+        struct run run = draw_run(seed % 2 == 0);
         if (run_fails(&run, slow, &f, false)) {
             int bad = report(&run, slow, seed);
             playing = 0;

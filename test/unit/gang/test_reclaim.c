@@ -235,6 +235,26 @@ static void gangs_that_are_not_asked_get_another_turn(void **state)
     world_free(w);
 }
 
+/* A gang that was not entitled a moment ago is asked again at the end of its short pause. */
+static void Q10_a_change_during_the_pause_is_not_lost(void **state)
+{
+    (void)state;
+    for (int ms = 0; ms < 1200; ms += 300) {
+        struct jobs *jobs = cluster(1, 0);
+        world_queue(jobs->w, "a", NULL, 0, GANG_UNLIMITED);
+        world_queue(jobs->w, "b", NULL, 0, GANG_UNLIMITED);
+        add(jobs, "b", "lent", 1, 4);
+        jobs_pass(jobs, MINUTES(2));
+        add(jobs, "a", "own", 1, 4);
+        jobs_pass(jobs, ms * USEC_PER_MSEC);
+        world_queue(jobs->w, "a", NULL, 4, GANG_UNLIMITED);
+        jobs_look(jobs);
+        jobs_pass(jobs, SECONDS(10));
+        assert_int_equal(jobs->n_evictions, 1);
+        jobs_free(jobs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_queue_itself_has_no_limit),
         cmocka_unit_test(an_explanation_names_the_queue_and_the_time),
         cmocka_unit_test(gangs_that_are_not_asked_get_another_turn),
+        cmocka_unit_test(Q10_a_change_during_the_pause_is_not_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
