@@ -7,7 +7,8 @@
  * that has the turn may use the core (docs/design.md). This holds for all headers of gang/.
  *
  * The comment before a group of fields names the only file that writes them. step.c initializes and
- * frees the fields of all files.
+ * frees the fields of all files. The fields of higher rooms are here too, because all rooms get the
+ * same core: docs/decisions/142-keep-one-struct-per-object.md.
  */
 #ifndef MUSTER_GANG_CLUSTER_CORE_H
 #define MUSTER_GANG_CLUSTER_CORE_H

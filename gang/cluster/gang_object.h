@@ -5,6 +5,7 @@
  *
  * podgroup/podgroups.c creates a gang for its first PodGroup and frees it with its last one. The
  * core owns it. The comment before a group of fields names the only file that writes them.
+ * docs/decisions/142-keep-one-struct-per-object.md says why this is one struct.
  */
 #ifndef MUSTER_GANG_CLUSTER_GANG_OBJECT_H
 #define MUSTER_GANG_CLUSTER_GANG_OBJECT_H
@@ -52,6 +53,8 @@ struct namespace_queue {
 };
 
 struct gang {
+    /* ---- what the facts say ---- */
+
     /* podgroup/podgroups.c */
     const struct gang_core *core;
     struct group *head;  /* gives the gang its name: the topmost parent, or the first of a bundle */
@@ -68,13 +71,10 @@ struct gang {
     usec_t first_seen; /* when muster saw the first of its members; 0: none */
     usec_t newest;     /* when muster saw the newest one */
 
-    /* cluster/reservations.c */
-    struct list slots;
-    int n_slots;
-
-    /* cluster/preempted_room.c */
-    struct list preempted_room; /* slots on room that evicted pods leave; not part of its plan */
-    uint64_t room_since;        /* core->marks.clock when it first got such room; 0: it has none */
+    /* lifecycle/reconcile.c: its priority */
+    int32_t priority;     /* compared between namespaces, as of the last reconcile */
+    int32_t own_priority; /* compared inside its namespace */
+    int32_t pod_priority; /* see gang_pod_priority(); independent of trust_group_priority */
 
     /* queue/queues.c */
     struct queue *queue; /* NULL: without queues, or not reconciled yet */
@@ -86,9 +86,51 @@ struct gang {
         int32_t priority;
     } assigned;
 
-    /* cluster/queue_usage.c */
-    struct queue *shown_in;    /* the queue whose status counts it; NULL: none does */
-    enum queue_gangs shown_as; /* there */
+    /* ---- what the plan decided ---- */
+
+    /* cluster/reservations.c */
+    struct list slots;
+    int n_slots;
+
+    /* cluster/preempted_room.c */
+    struct list preempted_room; /* slots on room that evicted pods leave; not part of its plan */
+    uint64_t room_since;        /* core->marks.clock when it first got such room; 0: it has none */
+
+    /* plan/plan_gang.c: its last plan */
+    uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
+                        not help */
+    usec_t tried_at; /* when planning was last tried; 0: never */
+    uint64_t pass;   /* core->plan_pass then */
+
+    /* podgroup/infeasible_nodes.c: by signature */
+    struct infeasible_nodes *infeasible;
+    size_t n_infeasible;
+
+    /* podgroup/gang_order.c: its position in the order */
+    struct gang_order {
+        struct namespace_queue *queue; /* the queue of its namespace; NULL: it does not wait */
+        size_t at;                     /* its index in queue->gangs */
+        struct gang *behind;     /* the gang whose merit counts for it: itself or one ahead of it */
+        struct order_key stands; /* its key when it joined the queue */
+    } order;
+
+    /* podgroup/costly_gangs.c */
+    struct gang_costly {
+        bool waits;                 /* it is in core->costly */
+        enum gang_reason_code code; /* why its last plan failed */
+        struct fair_queue_item item;
+    } costly;
+
+    /* ---- where it is in its life ---- */
+
+    /* podgroup/gang_state.c: its state */
+    enum gang_state state;
+    usec_t since;                   /* when it entered the state */
+    struct list in_open;            /* core->open */
+    bool ever_scheduled, timed_out; /* see struct gang_status */
+    bool capped;     /* filter refused later members because of the maximum, or in another gang */
+    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
+                        been checked since; owned; NULL: none */
 
     /* cluster/dirty_gangs.c */
     struct gang_marks {
@@ -108,59 +150,22 @@ struct gang {
         enum gang_state began;        /* its state before that step */
     } marks;
 
-    /* podgroup/gang_state.c: its state */
-    enum gang_state state;
-    usec_t since;                   /* when it entered the state */
-    struct list in_open;            /* core->open */
-    bool ever_scheduled, timed_out; /* see struct gang_status */
-    bool capped;     /* filter refused later members because of the maximum, or in another gang */
-    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
-                        been checked since; owned; NULL: none */
+    /* lifecycle/reconcile.c: its attempts */
+    int whole_at;   /* how many members it needed when its quorum was last bound */
+    bool halted;    /* it waits for a change of its own facts, and is not planned */
+    bool expecting; /* it has expected members */
+    usec_t waits;   /* start of its wait, over all attempts; 0: it does not wait */
+    bool starved;   /* it has waited for longer than config.starvation */
+    int attempts;   /* how many were started */
 
-    /* podgroup/gang_order.c: its position in the order */
-    struct gang_order {
-        struct namespace_queue *queue; /* the queue of its namespace; NULL: it does not wait */
-        size_t at;                     /* its index in queue->gangs */
-        struct gang *behind;     /* the gang whose merit counts for it: itself or one ahead of it */
-        struct order_key stands; /* its key when it joined the queue */
-    } order;
-
-    /* podgroup/infeasible_nodes.c: by signature */
-    struct infeasible_nodes *infeasible;
-    size_t n_infeasible;
-
-    /* plan/plan_gang.c: its last plan */
-    uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
-                        not help */
-    usec_t tried_at; /* when planning was last tried; 0: never */
-    uint64_t pass;   /* core->plan_pass then */
-
-    /* podgroup/costly_gangs.c */
-    struct gang_costly {
-        bool waits;                 /* it is in core->costly */
-        enum gang_reason_code code; /* why its last plan failed */
-        struct fair_queue_item item;
-    } costly;
+    /* lifecycle/backoff.c */
+    int backoffs;        /* number of pauses since it was last placed */
+    usec_t last_failure; /* decides the order among gangs of the same priority; 0: none */
 
     /* cluster/hold_quota.c */
     int n_held;                    /* members whose bind call is held */
     size_t booked_holds;           /* places booked for held calls */
     struct hold_quota *hold_quota; /* the quota that has these places; NULL: none is booked */
-
-    /* lifecycle/reconcile.c: its attempts */
-    int32_t priority;     /* compared between namespaces, as of the last reconcile */
-    int32_t own_priority; /* compared inside its namespace */
-    int32_t pod_priority; /* see gang_pod_priority(); independent of trust_group_priority */
-    int whole_at;         /* how many members it needed when its quorum was last bound */
-    bool halted;          /* it waits for a change of its own facts, and is not planned */
-    bool expecting;       /* it has expected members */
-    usec_t waits;         /* start of its wait, over all attempts; 0: it does not wait */
-    bool starved;         /* it has waited for longer than config.starvation */
-    int attempts;         /* how many were started */
-
-    /* lifecycle/backoff.c */
-    int backoffs;        /* number of pauses since it was last placed */
-    usec_t last_failure; /* decides the order among gangs of the same priority; 0: none */
 
     /* lifecycle/commit.c */
     int commits; /* counts its commits */
@@ -193,6 +198,11 @@ struct gang {
     /* lifecycle/suspension.c */
     uint64_t resumed; /* core->steps when muster last requested to resume its workload */
 
+    /* Set and stopped through timers.h. */
+    struct timer timers[GANG_TIMERS];
+
+    /* ---- what users see ---- */
+
     /* messages/reason_text.c */
     struct reason reason; /* why it waits */
     struct pod_text {
@@ -200,6 +210,12 @@ struct gang {
         enum gang_reason_code code;
         usec_t at, wait; /* no new text for the same code before `at` + `wait` */
     } pod_text;
+
+    /* cluster/queue_usage.c */
+    struct queue *shown_in;    /* the queue whose status counts it; NULL: none does */
+    enum queue_gangs shown_as; /* there */
+
+    /* ---- notes of those that go through many gangs ---- */
 
     /* step/gang_view.c */
     int rank; /* its position in the order, as of core->ranked */
@@ -216,9 +232,6 @@ struct gang {
     /* cluster/signature_changes.c */
     uint64_t rule_labels_settled; /* core->rule_labels_settled when its expected slots last got new
                                      signatures */
-
-    /* Set and stopped through timers.h. */
-    struct timer timers[GANG_TIMERS];
 };
 
 #endif

@@ -7,7 +7,7 @@
  *
  * pods.c creates a pod when the watch shows it or filter is called for it. reservations.c creates
  * slots. The core owns both. The comment before a group of fields names the only file that writes
- * them.
+ * them. docs/decisions/142-keep-one-struct-per-object.md says why this is one struct.
  */
 #ifndef MUSTER_GANG_CLUSTER_POD_H
 #define MUSTER_GANG_CLUSTER_POD_H
@@ -65,20 +65,11 @@ struct claim_use {
 struct pod {
     /* What counts of members and plans read comes first, in two cache lines. */
 
+    /* ---- what the facts say ---- */
+
     /* cluster/pods.c */
     struct gang_pod_facts *facts;
     struct signature *signature;
-    bool unseen; /* a filter call has shown it, and the watch not yet */
-
-    /* lifecycle/early_rejection.c */
-    bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
-    uint16_t missed; /* attempts in a row in which it did not use its slot, so that it comes last in
-                        plans */
-
-    /* cluster/ledger.c */
-    enum charge charge;
-    struct node *node; /* the node to which it is charged; NULL: none */
-    struct list in_node;
 
     /* podgroup/podgroups.c */
     struct group *group; /* its PodGroup; NULL: an ordinary pod */
@@ -86,24 +77,29 @@ struct pod {
     struct unit *unit;   /* the unit in which it counts */
     struct list in_gang;
 
+    /* ---- what the plan decided ---- */
+
     /* cluster/reservations.c */
     struct slot *slot;
 
-    /* cluster/held_calls.c */
-    bool held;          /* muster holds its bind call, which names the node of the slot */
-    bool sent;          /* it is on its way: filter has returned the node of its slot */
-    uint32_t held_node; /* id of the node of the held call */
-    uint64_t call;      /* id of its open bind call; 0: none */
-    usec_t call_since;
+    /* ---- where it is in its life ---- */
 
-    /* cluster/pod_binding.c */
-    struct pod_binding {
-        int tries;        /* how often its result was unclear */
-        int commit;       /* the number of the gang's commit that sent it; 0: none */
-        usec_t began;     /* when the Binding was first sent */
-        usec_t sent;      /* when the Binding was last sent */
-        char *refused_on; /* the node of the last refused Binding; NULL: none */
-    } binding;
+    /* cluster/ledger.c */
+    struct node *node; /* the node to which it is charged; NULL: none */
+    struct list in_node;
+    enum charge charge;
+
+    /* cluster/held_calls.c */
+    bool held; /* muster holds its bind call, which names the node of the slot */
+    bool sent; /* it is on its way: filter has returned the node of its slot */
+
+    /* lifecycle/early_rejection.c */
+    bool rejected_early; /* kube-scheduler rejected it early, so it is not plannable */
+    uint16_t missed; /* attempts in a row in which it did not use its slot, so that it comes last in
+                        plans */
+
+    /* cluster/pods.c */
+    bool unseen; /* a filter call has shown it, and the watch not yet */
 
     /* cluster/pod_eviction.c */
     struct pod_eviction {
@@ -112,17 +108,13 @@ struct pod {
         bool suspends;  /* so far, muster has only requested to suspend its workload */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
-    struct list in_ending;
 
     /* lifecycle/suspension.c */
     struct pod *replaced_by; /* of a suspended pod: the new member in its place; NULL: none */
-    struct pod *replaces;    /* the suspended pod whose place it has taken; NULL: none */
 
-    /* cluster/disruption_budgets.c */
-    struct pod_budget {
-        struct budget *of; /* only valid if the budgets of its namespace have this version */
-        uint64_t version;
-    } budget;
+    /* The rest follows in the same order. */
+
+    /* ---- what the facts say ---- */
 
     /* cluster/signatures.c */
     struct list in_signature;
@@ -137,9 +129,48 @@ struct pod {
     /* cluster/pod_labels.c */
     struct list in_namespace; /* namespace_rule_labels.members */
 
+    /* cluster/disruption_budgets.c */
+    struct pod_budget {
+        struct budget *of; /* only valid if the budgets of its namespace have this version */
+        uint64_t version;
+    } budget;
+
+    /* cluster/dirty_nodes.c */
+    struct list in_wide_anti_affinity;
+    uint64_t wide_anti_affinity_seq; /* its number in core->marks.wide_anti_affinity */
+
+    /* lifecycle/predicate_coverage.c */
+    uint64_t wide_anti_affinity_checked; /* no pod in that list up to this number excludes it */
+
+    /* ---- where it is in its life ---- */
+
+    /* cluster/held_calls.c */
+    uint32_t held_node; /* id of the node of the held call */
+    uint64_t call;      /* id of its open bind call; 0: none */
+    usec_t call_since;
+
+    /* cluster/pod_binding.c */
+    struct pod_binding {
+        int tries;        /* how often its result was unclear */
+        int commit;       /* the number of the gang's commit that sent it; 0: none */
+        usec_t began;     /* when the Binding was first sent */
+        usec_t sent;      /* when the Binding was last sent */
+        char *refused_on; /* the node of the last refused Binding; NULL: none */
+    } binding;
+
+    /* cluster/pod_eviction.c */
+    struct list in_ending;
+
+    /* lifecycle/suspension.c */
+    struct pod *replaces; /* the suspended pod whose place it has taken; NULL: none */
+
     /* cluster/queue_usage.c */
     struct queue *counted_in; /* queue that counts its charge; NULL: none */
     bool counted_firm;
+
+    /* cluster/pod_gate.c */
+    int lifts; /* requests to remove its gate that the watch does not show yet */
+    struct list in_ungrouped;
 
     /* cluster/kube_queue.c */
     struct pod_queue {
@@ -152,8 +183,31 @@ struct pod {
         struct blocked_pod *blocked; /* NULL: it is not a blocked pod */
     } queue;
 
-    /* cluster/wake_writes.c */
-    int wake_writes; /* wake writes since the pod was last known to be awake */
+    /* lifecycle/steering.c */
+    struct pod_steering {
+        usec_t at; /* when it is steered, unless filter is called before */
+        struct list in_unasked;
+    } steering;
+
+    /* lifecycle/wake.c */
+    struct pod_wake {
+        usec_t at;      /* when it was last woken */
+        uint64_t round; /* core->wake.round when it was last woken */
+        struct list in_woken;
+    } wake;
+
+    /* cluster/timers.c */
+    struct timer *timers; /* by kind; NULL: none is set */
+
+    /* ---- what kube-scheduler and users know ---- */
+
+    /* cluster/filter_results.c */
+    struct filter_result filter_result; /* filter's last result for it */
+    struct list in_filter_results;
+
+    /* verb/filter.c */
+    uint32_t declined; /* filter refused the nominated node in a call with this node alone: id + 1
+                          of the node; 0: no */
 
     /* cluster/nominations.c */
     char *nominated; /* status.nominatedNodeName: the last value that the watch showed or that
@@ -165,43 +219,11 @@ struct pod {
     char *named; /* the nomination, if only muster wrote it in this run; else NULL */
     struct list in_nominated_room;
 
-    /* cluster/filter_results.c */
-    struct filter_result filter_result; /* filter's last result for it */
-    struct list in_filter_results;
-
-    /* cluster/dirty_nodes.c */
-    struct list in_wide_anti_affinity;
-    uint64_t wide_anti_affinity_seq; /* its number in core->marks.wide_anti_affinity */
-
-    /* lifecycle/predicate_coverage.c */
-    uint64_t wide_anti_affinity_checked; /* no pod in that list up to this number excludes it */
-
-    /* cluster/pod_gate.c */
-    int lifts; /* requests to remove its gate that the watch does not show yet */
-    struct list in_ungrouped;
-
-    /* lifecycle/wake.c */
-    struct pod_wake {
-        usec_t at;      /* when it was last woken */
-        uint64_t round; /* core->wake.round when it was last woken */
-        struct list in_woken;
-    } wake;
-
-    /* lifecycle/steering.c */
-    struct pod_steering {
-        usec_t at; /* when it is steered, unless filter is called before */
-        struct list in_unasked;
-    } steering;
-
-    /* verb/filter.c */
-    uint32_t declined; /* filter refused the nominated node in a call with this node alone: id + 1
-                          of the node; 0: no */
+    /* cluster/wake_writes.c */
+    int wake_writes; /* wake writes since the pod was last known to be awake */
 
     /* messages/status_and_events.c */
     enum gang_reason_code emitted_reason; /* the last reason that muster gave for it */
-
-    /* cluster/timers.c */
-    struct timer *timers; /* by kind; NULL: none is set */
 };
 
 #endif
