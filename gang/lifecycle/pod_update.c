@@ -124,6 +124,21 @@ static enum gang_trigger trigger_of(const struct gang_pod_facts *old,
     return now->node && !old->node ? TRIGGER_MEMBER_BOUND : TRIGGER_MEMBER_CHANGED;
 }
 
+/*
+ * The order of these steps matters:
+ *   1. What compares the old facts with the new ones, while the pod is in its old gang.
+ *   2. The new facts, which everything below reads.
+ *   3. Its gang and unit. The slot belongs to the old gang, so it is released first.
+ *   4. Its claims, signature and rule labels, after 3: a new signature makes its gang plan again.
+ *      New rule labels come before the old ones go, so that what both use is not news.
+ *   5. The marks on its nodes, after 3 and 4, which may have released its slot.
+ *   6. Its place in kube-scheduler's queue, before 7: it compares the facts with the nomination
+ *      that muster wrote or knew before.
+ *   7. Its nomination, and then steering, which depends on it.
+ *   8. Wide anti-affinity, its disruption budget and its gate, which depend on 2 alone.
+ *   9. What its queue counts, after 3 and 4: its gang decides where, and its signature how much.
+ * on_pod_set() then settles the charge, which depends on the gang and the signature.
+ */
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
     if (pod->gang)
