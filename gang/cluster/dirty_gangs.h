@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dirty_gangs.h - marks on changed gangs. Later parts of the step read the marks.
+ *
+ * A file that changes something about a gang marks it, instead of calling the rooms that act on
+ * this. The step then reconciles the gangs that are marked, plans those that are due, and reports
+ * all of them at its end.
  */
 #ifndef MUSTER_GANG_CLUSTER_DIRTY_GANGS_H
 #define MUSTER_GANG_CLUSTER_DIRTY_GANGS_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dirty_nodes.h - marks on changed nodes. Later parts of the step read the marks.
+ *
+ * The cluster cache marks a node when its room, pods, labels or facts change: it must not call the
+ * rooms that act on this. node_classes.c and move_reservations.c take the marked nodes. Other files
+ * compare clock numbers to find out whether room grew since they last looked.
  */
 #ifndef MUSTER_GANG_CLUSTER_DIRTY_NODES_H
 #define MUSTER_GANG_CLUSTER_DIRTY_NODES_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backoff.h - how long a gang pauses after a failure, and its position in the order afterwards.
+ *
+ * Owns the number of pauses and the time of the last failure. An attempt fails if it times out, if
+ * every Binding of its commit is refused, or if kube-scheduler rejects a planned member early.
+ * reconcile.c and early_rejection.c call it then, and again when the gang is placed.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_BACKOFF_H
 #define MUSTER_GANG_LIFECYCLE_BACKOFF_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * eviction.h - evicts members of gangs through the Eviction API, or has their workload suspended.
+ *
+ * Three cases: reconcile() undoes a failed commit, and evicts the rest of a gang that
+ * kube-scheduler has broken; gang_preemption.c evicts victims. This file chooses the members and
+ * requests their evictions. cluster/pod_eviction.h follows each pod until it is gone.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_EVICTION_H
 #define MUSTER_GANG_LIFECYCLE_EVICTION_H

@@ -2,6 +2,9 @@
 /*
  * partial_commit.h - gangs whose commit is unfinished. They go ahead of all other gangs, for a
  * limited time.
+ *
+ * commit.c begins one for each commit. reconcile() ends it, and finds those that a restart of
+ * muster has cut short. gang_order.c puts these gangs first.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H
 #define MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H

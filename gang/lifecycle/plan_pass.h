@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_pass.h - plans the gangs that are due and reports the results.
+ * plan_pass.h - plans the gangs that are due, and reports the results.
+ *
+ * plan/ only returns results. This file turns them into states, reasons and events, steers the
+ * members, and lets gangs without room preempt others. Only the step calls it, after it has
+ * reconciled the gangs that changed. Other files mark what has to be planned (dirty_gangs.h,
+ * dirty_nodes.h).
  */
 #ifndef MUSTER_GANG_LIFECYCLE_PLAN_PASS_H
 #define MUSTER_GANG_LIFECYCLE_PLAN_PASS_H

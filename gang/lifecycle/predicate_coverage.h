@@ -2,6 +2,10 @@
 /*
  * predicate_coverage.h - whether muster's predicates cover all rules that decide where a pod may
  * run.
+ *
+ * The express lane asks for each member with a plan, the parity check before it compares the nodes
+ * that kube-scheduler offers, and explain for its advice. The rules of other pods count too. So it
+ * notes for each pod how far it has compared the pod with the list of pods with wide anti-affinity.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_PREDICATE_COVERAGE_H
 #define MUSTER_GANG_LIFECYCLE_PREDICATE_COVERAGE_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * preemption_text.h - the texts and events about gangs and pods that are evicted for a gang.
+ *
+ * gang_preemption.c and eviction.c emit the events in the step in which they decide, before they
+ * evict. plan_pass.c sets the reason. A text names at most a few victims, because there can be
+ * many.
  */
 #ifndef MUSTER_GANG_MESSAGES_PREEMPTION_TEXT_H
 #define MUSTER_GANG_MESSAGES_PREEMPTION_TEXT_H

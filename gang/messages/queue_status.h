@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_status.h - what the status of a queue's object shows, and when it is written.
+ *
+ * The step emits statuses at its end. A digest of the last status of each queue keeps it from
+ * writing the same status again. queue_view.c and top_queues.c show the same figures.
  */
 #ifndef MUSTER_GANG_MESSAGES_QUEUE_STATUS_H
 #define MUSTER_GANG_MESSAGES_QUEUE_STATUS_H

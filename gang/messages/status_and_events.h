@@ -2,6 +2,10 @@
 /*
  * status_and_events.h - emits writes of PodGroup status, pod conditions and events, if something
  * has changed.
+ *
+ * The step calls emit_status() for each gang that it has touched, when everything is decided. Other
+ * files emit events and reasons when they decide something. A digest of the last status of each
+ * PodGroup, and the last reason of each pod, keep it from writing the same twice.
  */
 #ifndef MUSTER_GANG_MESSAGES_STATUS_AND_EVENTS_H
 #define MUSTER_GANG_MESSAGES_STATUS_AND_EVENTS_H

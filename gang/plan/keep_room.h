@@ -2,6 +2,11 @@
 /*
  * keep_room.h - keeps the room of a gang's future plan while evicted pods leave it
  * (gang/cluster/preempted_room.h).
+ *
+ * gang_preemption.c keeps the room when it has evicted pods. Each planning pass first counts kept
+ * room in queues, and lifts the room of a gang while it plans this gang. If the plan fails,
+ * gang_preemption.c keeps the room again, here or elsewhere. The slots are those of
+ * preempted_room.c.
  */
 #ifndef MUSTER_GANG_PLAN_KEEP_ROOM_H
 #define MUSTER_GANG_PLAN_KEEP_ROOM_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * member_order.h - the order in which a plan gives slots to the members of a gang. A pure function.
+ *
+ * placement.c sorts the members by it before each plan, and queue_check.c before it adds up needs.
  */
 #ifndef MUSTER_GANG_PLAN_MEMBER_ORDER_H
 #define MUSTER_GANG_PLAN_MEMBER_ORDER_H

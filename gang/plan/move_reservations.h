@@ -2,6 +2,10 @@
 /*
  * move_reservations.h - displaces slots that no longer fit on their nodes, or whose room a pod
  * needs.
+ *
+ * The step calls displaced_slots_settle() after it has taken facts, and again after it has answered
+ * calls. The verb bind makes room for the pod of its call. If a pod turns out to be bound
+ * elsewhere, room is made on that node.
  */
 #ifndef MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H
 #define MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H

@@ -2,6 +2,9 @@
 /*
  * shortage.h - finds out why a gang could not be placed: what the nodes lack for its first member
  * without a slot, the culprit.
+ *
+ * placement.c calls it after each try that failed, before the slots of this try are taken back. The
+ * result becomes the reason of the gang. Changes nothing else.
  */
 #ifndef MUSTER_GANG_PLAN_SHORTAGE_H
 #define MUSTER_GANG_PLAN_SHORTAGE_H

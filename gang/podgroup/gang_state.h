@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_state.h - changes the state of a gang, and drops its plan.
+ * gang_state.h - the state of a gang, and the list of open gangs (core->open).
+ *
+ * reconcile(), timers, planning and commits change the state, always through gang_enter(). The
+ * trigger has been noted before (triggered()), so that each step can be checked against
+ * gang/state_table.h. Other files report here what they find out about the gang.
  */
 #ifndef MUSTER_GANG_PODGROUP_GANG_STATE_H
 #define MUSTER_GANG_PODGROUP_GANG_STATE_H

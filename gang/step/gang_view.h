@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gang_view.h - read-only views of gangs, members and nodes for the API and metrics.
+ *
+ * list_pages.c and explain.c call it between two steps, for a query. It sets only gang->rank.
  */
 #ifndef MUSTER_GANG_STEP_GANG_VIEW_H
 #define MUSTER_GANG_STEP_GANG_VIEW_H
