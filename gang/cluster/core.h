@@ -44,14 +44,14 @@ struct effects {
 
 enum { CLASS_LABELS_MAX = 64 };
 
-/* A filter call. It shows that pods which are ahead of its pod in kube-scheduler's queue have had
- * their turn: pods of the same or a higher priority that joined the queue earlier. */
-struct turn {
+/* A filter call. It shows that kube-scheduler has already come to the pods ahead of its pod in the
+ * queue: pods of the same or a higher priority that joined the queue earlier. */
+struct filter_call_seen {
     int32_t priority;
     usec_t queued; /* when the pod joined the queue */
     usec_t asked;  /* when filter was called */
 };
-enum { TURNS_MAX = 16 };
+enum { FILTER_CALLS_SEEN_MAX = 16 };
 
 struct gang_core {
     /* step/step.c */
@@ -206,7 +206,7 @@ struct gang_core {
     usec_t shared_at;   /* when the fair shares were last computed */
     usec_t credited_at; /* up to when time counts in their credit and past use */
 
-    /* plan/turns.c */
+    /* plan/queue_picks.c */
     uint64_t queue_passes; /* planning passes by queue so far */
 
     /* messages/queue_status.c */
@@ -293,7 +293,7 @@ struct gang_core {
     struct list unsettled;       /* queues to be sorted */
 
     /* podgroup/costly_gangs.c */
-    struct fair_queue costly; /* gangs that wait for their turn */
+    struct fair_queue costly; /* costly gangs, which muster plans one by one */
 
     /* podgroup/earmark.c */
     struct gang *earmark_gang; /* the gang that has the earmark; NULL: none */
@@ -348,14 +348,14 @@ struct gang_core {
         usec_t next; /* no search for victims begins before */
         /* See may_be_asked(). */
         uint64_t step;          /* the last step in which gangs were asked may_reclaim() */
-        int asked, asked_again; /* how many in this step; how many of them again in the same turn */
-        usec_t crowded;         /* when a gang that was not asked in the turn found no place */
-        uint64_t turn;          /* number of the turn, in which each gang is asked at least once */
+        int asked, asked_again; /* how many in this step; how many of them again in the round */
+        usec_t crowded;         /* when a gang was put off that was not asked in the round */
+        uint64_t round;         /* counts rounds, in which each gang is asked at least once */
     } preempting;
 
     /* lifecycle/early_rejection.c */
-    struct turn turns[TURNS_MAX];
-    size_t n_turns;
+    struct filter_call_seen filter_calls_seen[FILTER_CALLS_SEEN_MAX];
+    size_t n_filter_calls_seen;
     usec_t asked_at; /* when filter was last called for an unbound pod; 0: never */
 
     /* lifecycle/predicate_parity.c */

@@ -186,7 +186,7 @@ struct gang {
         usec_t next;    /* no search for victims begins before */
         int tries;      /* number of searches in this wait */
         bool none;      /* the last of them has shown that no victims are enough */
-        uint64_t asked; /* core->preempting.turn when it was last asked may_reclaim() */
+        uint64_t asked; /* core->preempting.round when it was last asked may_reclaim() */
         usec_t began;   /* when muster first evicted pods for it in this wait; 0: never */
         usec_t evicted; /* when it was last evicted as a whole; 0: never */
         uint64_t won;   /* core->outside + 1 when it was last placed after evictions; 0: never */

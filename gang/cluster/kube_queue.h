@@ -21,8 +21,9 @@ void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);
 
 /*
- * Blocked pods are checked in rounds, namespaces in turns, so that the pods of one namespace do not
- * delay those of others. A pod that is blocked during a round is checked in this round.
+ * Blocked pods are checked in rounds, one pod of each namespace after the other, so that the pods
+ * of one namespace do not delay those of others. A pod that is blocked during a round is checked in
+ * this round.
  */
 void blocked_init(struct gang_core *core);
 void blocked_done(struct gang_core *core);

@@ -109,8 +109,8 @@ struct queue {
         bool oversize;         /* its next gang needs more than its fair share */
     } share;
 
-    /* plan/turns.c: its gangs that are due in this planning pass */
-    struct queue_turns {
+    /* plan/queue_picks.c: its gangs that are due in this planning pass */
+    struct queue_due_gangs {
         uint64_t pass;       /* number of the pass that the fields are for */
         size_t first, last;  /* indexes of its own due gangs + 1; 0: none */
         struct queue **heap; /* children with due gangs; the first in order on top */
@@ -119,7 +119,7 @@ struct queue {
         uint64_t line_pass;               /* the pass that `line` is for */
         struct gang **line;               /* if it is fifo: its waiting gangs, in order, */
         size_t n_line, cap_line, line_at; /* and the index of the first that still waits */
-    } turns;
+    } due_gangs;
 
     /* queue/queues.c */
     char *key;

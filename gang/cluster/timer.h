@@ -20,7 +20,7 @@ enum timer_kind {
     TIMER_REFRESH,        /* plan again to update the reason, because room may have shrunk */
     TIMER_NOTICE,         /* write the reason on members without a filter call */
     TIMER_PARTIAL_COMMIT, /* the partial commit no longer goes first */
-    TIMER_TURNS,          /* check for early rejections, see early_rejection.h */
+    TIMER_UNASKED,        /* check for early rejections, see early_rejection.h */
     TIMER_FAMILY,         /* count the members again; there were too many */
     TIMER_PREEMPTION,     /* search for victims, or check the room that muster keeps */
     GANG_TIMERS,

@@ -14,37 +14,38 @@
 /* How long kube-scheduler may take to call filter for a planned member, in holds. */
 #define UNASKED_HOLDS 3
 
-/* ---- turns in kube-scheduler's queue ---- */
+/* ---- how far kube-scheduler's queue has come ---- */
 
-/* Whether `than` shows everything that `t` shows about turns that have passed. */
-static bool covered_by(const struct turn *t, const struct turn *than)
+/* Whether `by` shows everything that `call` shows about the pods ahead. */
+static bool covered(const struct filter_call_seen *call, const struct filter_call_seen *by)
 {
-    return t->priority >= than->priority && t->queued <= than->queued;
+    return call->priority >= by->priority && call->queued <= by->queued;
 }
 
 /* Adds an entry for the filter call, and drops entries that it covers. If the table is full, drops
  * the oldest entry, which only delays an early rejection. */
-static void note_turn(struct gang_core *core, const struct pod *pod)
+static void note_filter_call(struct gang_core *core, const struct pod *pod)
 {
-    struct turn now = {pod->facts->priority, pod->queue.joined, core->now};
+    struct filter_call_seen now = {pod->facts->priority, pod->queue.joined, core->now};
     size_t n = 0;
-    for (size_t i = 0; i < core->n_turns; i++)
-        if (!covered_by(&core->turns[i], &now))
-            core->turns[n++] = core->turns[i];
-    if (n == TURNS_MAX) /* the first entry is the oldest */
-        memmove(core->turns, core->turns + 1, --n * sizeof *core->turns);
-    core->turns[n++] = now;
-    core->n_turns = n;
+    for (size_t i = 0; i < core->n_filter_calls_seen; i++)
+        if (!covered(&core->filter_calls_seen[i], &now))
+            core->filter_calls_seen[n++] = core->filter_calls_seen[i];
+    if (n == FILTER_CALLS_SEEN_MAX) /* the first entry is the oldest */
+        memmove(core->filter_calls_seen, core->filter_calls_seen + 1,
+                --n * sizeof *core->filter_calls_seen);
+    core->filter_calls_seen[n++] = now;
+    core->n_filter_calls_seen = n;
     core->asked_at = core->now;
 }
 
 /* Whether filter was called, after `since`, for a pod that was behind this pod in the queue. */
-static bool turn_has_passed(const struct gang_core *core, const struct pod *pod, usec_t since)
+static bool was_passed_over(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
-    for (size_t i = 0; i < core->n_turns; i++) {
-        const struct turn *t = &core->turns[i];
-        if (t->priority <= pod->facts->priority && t->queued > pod->queue.joined &&
-            t->asked >= since)
+    for (size_t i = 0; i < core->n_filter_calls_seen; i++) {
+        const struct filter_call_seen *call = &core->filter_calls_seen[i];
+        if (call->priority <= pod->facts->priority && call->queued > pod->queue.joined &&
+            call->asked >= since)
             return true;
     }
     return false;
@@ -60,7 +61,7 @@ static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, u
 
 void early_rejection_asked(struct gang_core *core, struct pod *pod)
 {
-    note_turn(core, pod);
+    note_filter_call(core, pod);
     queue_asked(core, pod);
     pod->missed = 0;
     early_rejection_end(core, pod);
@@ -150,13 +151,13 @@ static bool is_rejected_early(const struct gang_core *core, const struct slot *s
     if (pod->sent && wait < pod_busy_time(pod))
         wait = pod_busy_time(pod);
     return core->now - since >= wait &&
-           (turn_has_passed(core, pod, slot->made) || queue_is_idle(core, pod, since));
+           (was_passed_over(core, pod, slot->made) || queue_is_idle(core, pod, since));
 }
 
 void early_rejection_watch(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->timers[TIMER_TURNS].node.pos)
-        timer_set(core, &gang->timers[TIMER_TURNS], core->now + core->config.hold);
+    if (!gang->timers[TIMER_UNASKED].node.pos)
+        timer_set(core, &gang->timers[TIMER_UNASKED], core->now + core->config.hold);
 }
 
 void early_rejection_check(struct gang_core *core, struct gang *gang)

@@ -8,12 +8,12 @@
  *
  *   - kube-scheduler has refused the pod twice without calling filter. muster sees a refusal by a
  *     changed message in the condition PodScheduled, or because muster's nomination was cleared.
- * The first refusal may be older than the plan. So muster nominates the member again after it, and
- *     only a second refusal counts.
+ *     The first refusal may be older than the plan. So muster nominates the member again after it,
+ *     and only a second refusal counts.
  *   - kube-scheduler has not called filter for UNASKED_HOLDS holds (for one hold after a first
- *     refusal), although the member's turn has passed: filter was called for a pod behind it in the
- *     queue, or the queue is idle. This covers refusals that change no message, and PreEnqueue
- *     plugins. If kube-scheduler is down, it calls nothing, so all plans stay.
+ *     refusal), although kube-scheduler has passed over the member: filter was called for a pod
+ *     behind it in the queue, or the queue is idle. This covers refusals that change no message,
+ *     and PreEnqueue plugins. If kube-scheduler is down, it calls nothing, so all plans stay.
  *
  * A member that was rejected early is not plannable, like a member with the gate of another
  * controller. muster plans its gang without it, or the gang waits. The member is plannable again

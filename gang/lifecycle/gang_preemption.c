@@ -200,18 +200,18 @@ static bool nothing_is_lower(const struct gang_core *core, const struct gang *ga
     return most <= core->lowest_priority;
 }
 
-/* Whether the gang may be asked may_reclaim() in this step. Gangs that were not asked in this turn
- * have at least half of the places. A gang that finds no place comes again after PAUSE_MAX, so the
- * turn goes on until then. */
+/* Whether the gang may be asked may_reclaim() in this step. At least half of ASKED_PER_STEP is for
+ * gangs that were not asked in this round. A gang that is put off comes again after PAUSE_MAX, so
+ * the round goes on until then. */
 static bool may_be_asked(struct gang_core *core, struct gang *gang)
 {
     struct core_preempting *p = &core->preempting;
     if (p->step != core->steps) {
-        p->turn += !p->crowded || core->now - p->crowded > PAUSE_MAX + PAUSE_FIRST;
+        p->round += !p->crowded || core->now - p->crowded > PAUSE_MAX + PAUSE_FIRST;
         p->step = core->steps;
         p->asked = p->asked_again = 0;
     }
-    bool again = gang->preempting.asked == p->turn;
+    bool again = gang->preempting.asked == p->round;
     if (p->asked == ASKED_PER_STEP || (again && p->asked_again == ASKED_PER_STEP / 2)) {
         if (!again)
             p->crowded = core->now;
@@ -219,7 +219,7 @@ static bool may_be_asked(struct gang_core *core, struct gang *gang)
     }
     p->asked++;
     p->asked_again += again;
-    gang->preempting.asked = p->turn;
+    gang->preempting.asked = p->round;
     return true;
 }
 

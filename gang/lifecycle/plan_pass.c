@@ -17,8 +17,8 @@
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"
+#include "gang/plan/queue_picks.h"
 #include "gang/plan/shortage.h"
-#include "gang/plan/turns.h"
 #include "gang/podgroup/costly_gangs.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
@@ -146,13 +146,13 @@ static void attempt(struct gang_core *core, struct gang *gang)
         preempted_room_end(core, gang);
 }
 
-/* Whether the gang's last plan was stopped, and it has not had its turn since. */
-static bool waits_for_turn(struct gang_core *core, struct gang *gang)
+/* Whether the gang's last plan was stopped, and muster does not plan it again yet. */
+static bool waits_as_costly(struct gang_core *core, struct gang *gang)
 {
     if (!costly_gang_waits(gang))
         return false;
     if (costly_gang_needs_reason(gang))
-        explain(core, gang, REASON_PLAN_TOO_LARGE, reason_turn(gang), NULL);
+        explain(core, gang, REASON_PLAN_TOO_LARGE, reason_costly(gang), NULL);
     return true;
 }
 
@@ -172,7 +172,7 @@ static bool waits_still(struct gang_core *core, struct gang *gang)
 static bool is_behind(struct gang_core *core, struct gang *gang)
 {
     bool strict = core->config.strict_order && gang_respects_earmark(core, gang) && !gang->n_slots;
-    if (!strict && !turns_blocker(core, gang))
+    if (!strict && !queue_picks_blocker(core, gang))
         return false;
     plan_not_due(core, gang, /* had_room= */ false);
     preempted_room_end(core, gang);
@@ -196,10 +196,10 @@ void plan_pass(struct gang_core *core)
     rooms_count_in_queues(core);
     preemption_notice(core);
     plans_due(core, &due);
-    struct turns turns = turns_begin(core, due);
-    for (struct gang *gang; (gang = turns_next(core, &turns)) != NULL;)
-        if (!waits_for_turn(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
+    struct queue_picks picks = queue_picks_begin(core, due);
+    for (struct gang *gang; (gang = queue_picks_next(core, &picks)) != NULL;)
+        if (!waits_as_costly(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
             !is_behind(core, gang))
             attempt(core, gang);
-    turns_end(&turns);
+    queue_picks_end(&picks);
 }

@@ -616,7 +616,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         timer_set(core, &gang->timers[kind], again);
         return;
     }
-    if (kind == TIMER_TURNS) { /* not a trigger, because it usually changes nothing */
+    if (kind == TIMER_UNASKED) { /* not a trigger, because it usually changes nothing */
         early_rejection_check(core, gang);
         return;
     }

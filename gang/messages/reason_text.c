@@ -348,7 +348,7 @@ char *reason_behind(const struct gang *gang)
     return buf_steal(&b);
 }
 
-char *reason_turn(const struct gang *gang)
+char *reason_costly(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
     put_gang(&b, gang);

@@ -39,8 +39,8 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
 char *reason_min_resources(const struct min_short *below);
 /* With strict order, another gang is ahead. */
 char *reason_behind(const struct gang *gang);
-/* For REASON_PLAN_TOO_LARGE, while the gang waits for its turn. */
-char *reason_turn(const struct gang *gang);
+/* For REASON_PLAN_TOO_LARGE, while the gang waits as a costly gang. */
+char *reason_costly(const struct gang *gang);
 /* The attempt timed out. */
 char *reason_timeout(const struct gang *gang, usec_t timeout);
 /* The oldest held call of the gang has reached its limit. */

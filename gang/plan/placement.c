@@ -141,8 +141,8 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
 {
     for (size_t i = 0; *want > 0 && i < p->n && !is_over(core, p); i++) {
         struct pod *pod = p->pods[way == HARDEST_FIRST ? i : p->n - 1 - i];
-        bool in_turn = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
-        bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
+        bool now = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
+        bool may = now && !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? unit_that_wants(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (wants)

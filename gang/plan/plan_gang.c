@@ -183,9 +183,9 @@ static void add_due(const struct gang_core *core, struct due *due, struct gang *
     due->items[due->n++] = gang;
 }
 
-/* Gangs of different queues take turns (turns.h), so they need no order; their queues only keep
- * them apart. Gangs with an unfinished commit go before all queues, in order. */
-static int by_turn(const void *a, const void *b)
+/* queue_picks.h orders gangs of different queues, so they need no order here; their queues only
+ * keep them apart. Gangs with an unfinished commit go before all queues, in order. */
+static int by_queue(const void *a, const void *b)
 {
     const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
     uintptr_t x = (uintptr_t)queue_of_gang(g->core, g), y = (uintptr_t)queue_of_gang(h->core, h);
@@ -198,10 +198,10 @@ static int by_turn(const void *a, const void *b)
 static void put_in_order(struct due *due)
 {
     size_t i = 1;
-    while (i < due->n && by_turn(&due->items[i - 1], &due->items[i]) < 0)
+    while (i < due->n && by_queue(&due->items[i - 1], &due->items[i]) < 0)
         i++;
     if (i < due->n)
-        qsort(due->items, due->n, sizeof *due->items, by_turn);
+        qsort(due->items, due->n, sizeof *due->items, by_queue);
 }
 
 bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)

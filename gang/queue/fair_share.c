@@ -272,20 +272,21 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Divided together, one turn after the other: higher priority first; inside it, weight 0 last. */
-static int by_turn(const struct part *x, const struct part *y)
+/* Parts of one tier are divided together, and one tier after the other: higher priority first;
+ * inside a priority, weight 0 last. */
+static int by_tier(const struct part *x, const struct part *y)
 {
     if (x->priority != y->priority)
         return x->priority > y->priority ? -1 : 1;
     return (int)x->last - (int)y->last;
 }
 
-/* Inside a turn, those that are satisfied with the smallest part by weight come first. */
+/* Inside a tier, those that are satisfied with the smallest part by weight come first. */
 static int by_demand(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    if (by_turn(x, y))
-        return by_turn(x, y);
+    if (by_tier(x, y))
+        return by_tier(x, y);
     __int128 left = (__int128)(x->want - x->got) * y->weight;
     __int128 right = (__int128)(y->want - y->got) * x->weight;
     return left < right ? -1 : left > right;
@@ -306,7 +307,7 @@ static void give_rest(struct part *parts, size_t n, int64_t rest)
     for (size_t i = 0; i < n && rest > 0;) {
         size_t end = i;
         __int128 weights = 0;
-        for (; end < n && by_turn(&parts[i], &parts[end]) == 0; end++)
+        for (; end < n && by_tier(&parts[i], &parts[end]) == 0; end++)
             weights += parts[end].weight;
         for (; i < end; i++) {
             int64_t fair = (int64_t)((__int128)rest * parts[i].weight / weights);

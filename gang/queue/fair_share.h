@@ -8,10 +8,10 @@
  * rounded to whole units: they are thousandths of a unit. Source of the rule: KAI
  * pkg/scheduler/plugins/proportion/resource_division.
  *
- * Credit lets a queue whose gangs are larger than its share have its turn. While gangs of the queue
- * wait, its credit grows by its share and falls by its use, each as a part of the cluster times the
- * time. It is at most what its largest waiting gang would use in config.queue_half_life, and it
- * fades with that half-life.
+ * Credit ensures that a queue whose gangs are larger than its share comes first at some time. While
+ * gangs of the queue wait, its credit grows by its share and falls by its use, each as a part of
+ * the cluster times the time. It is at most what its largest waiting gang would use in
+ * config.queue_half_life, and it fades with that half-life.
  *
  * Past use is for time-based fair share (config.queue_time_factor): the use of a queue, fading with
  * the half-life. It lowers the weight of queues that used more than their weight, and raises that

@@ -49,8 +49,8 @@ static void queue_free(struct gang_core *core, struct queue *queue)
     amounts_done(core, &queue->share.fair);
     amounts_done(core, &queue->losses.lost);
     amounts_done(core, &queue->losses.of);
-    free(queue->turns.heap);
-    free(queue->turns.line);
+    free(queue->due_gangs.heap);
+    free(queue->due_gangs.line);
     gang_queue_facts_free(queue->facts);
     free(queue->ref.api_group);
     free(queue->ref.ns);

@@ -10,8 +10,8 @@
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/queue_picks.h"
 #include "gang/plan/shortage.h"
-#include "gang/plan/turns.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
@@ -51,7 +51,7 @@ struct newcomer {
 struct tries {
     struct gang_core *core;
     int64_t work_left;
-    struct newcomer *items; /* in the order of their turns */
+    struct newcomer *items; /* in the order of a planning pass */
     size_t n;
     int explained;
 };
@@ -113,7 +113,7 @@ static bool is_behind(struct gang_core *core, const struct gang *gang, struct ve
 {
     if (core->config.strict_order && gang_respects_earmark(core, gang))
         *ret = refused(REASON_BEHIND, reason_behind(gang));
-    else if (turns_blocker(core, gang))
+    else if (queue_picks_blocker(core, gang))
         *ret = refused(REASON_QUEUE_BEHIND, reason_queue_behind(gang));
     else
         return false;
@@ -152,7 +152,7 @@ static struct verdict try_after(struct tries *d, const struct newcomer *c)
 {
     struct shortage s;
     struct trial t = trial_begin(d->core);
-    turns_forget(d->core); /* the variant may be in another queue, or elsewhere in it */
+    queue_picks_forget(d->core); /* the variant may be in another queue, or elsewhere in it */
     for (struct newcomer *before = d->items; before < c; before++)
         if (before->verdict.fits == GANG_YES)
             place_in_trial(&t, before->gang, /* keep= */ true, &d->work_left, &s);
@@ -161,7 +161,7 @@ static struct verdict try_after(struct tries *d, const struct newcomer *c)
     return v;
 }
 
-/* ---- all gangs, in their turns ---- */
+/* ---- all gangs, in the order of a planning pass ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -202,12 +202,12 @@ static struct due all_due(struct gang_core *core, struct gang *const *gangs, siz
     return due;
 }
 
-static void take_turns(struct tries *d, struct gang *const *gangs, size_t n)
+static void try_in_order(struct tries *d, struct gang *const *gangs, size_t n)
 {
     struct trial t = trial_begin(d->core);
-    struct turns turns = turns_begin(d->core, all_due(d->core, gangs, n));
+    struct queue_picks picks = queue_picks_begin(d->core, all_due(d->core, gangs, n));
     bool one_waits = false;
-    for (struct gang *gang; (gang = turns_next(d->core, &turns)) != NULL;) {
+    for (struct gang *gang; (gang = queue_picks_next(d->core, &picks)) != NULL;) {
         struct newcomer *c = &d->items[d->n++];
         *c = (struct newcomer){.gang = gang};
         if (one_waits && d->core->config.strict_order)
@@ -221,7 +221,7 @@ static void take_turns(struct tries *d, struct gang *const *gangs, size_t n)
         note_nodes(c);
         gang_enter(d->core, gang, GANG_PLANNED); /* gangs behind it wait for it no longer */
     }
-    turns_end(&turns);
+    queue_picks_end(&picks);
     trial_end(&t);
 }
 
@@ -458,7 +458,7 @@ void dry_try(struct gang_core *core, struct gang *const *gangs, size_t n, gang_d
 {
     struct tries d = {
         .core = core, .work_left = WORK_MAX, .items = xcalloc(n + 1, sizeof *d.items)};
-    take_turns(&d, gangs, n);
+    try_in_order(&d, gangs, n);
     for (size_t i = 0; i < d.n; i++)
         tell(&d, &d.items[i], fn, arg);
     for (size_t i = 0; i < d.n; i++) {

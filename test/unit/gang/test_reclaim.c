@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which gangs get the turn to take room back, and how much a queue loses within a while. */
+/* Which gangs may take room back in a step, and how much a queue loses within a while. */
 #include <stdio.h>
 
 #include "test/lib/test_config.h"
