@@ -72,7 +72,7 @@ int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource)
 }
 
 /* The first position with a key >= `key`; with `after`, > `key`. */
-static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
+static size_t position_of(const struct gang_kvs *kvs, const char *key, bool after)
 {
     size_t low = 0, high = kvs->n;
     while (low < high) {
@@ -91,14 +91,14 @@ void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
     kvs->items = grown(kvs->items, kvs->n, sizeof *kvs->items);
     /* The API server sends keys sorted, so the new key is usually the last. */
     bool last = kvs->n == 0 || strcmp(kvs->items[kvs->n - 1].key, key) <= 0;
-    size_t at = last ? kvs->n : place_of(kvs, key, /* after= */ true);
+    size_t at = last ? kvs->n : position_of(kvs, key, /* after= */ true);
     memmove(&kvs->items[at + 1], &kvs->items[at], (kvs->n++ - at) * sizeof *kvs->items);
     kvs->items[at] = (struct gang_kv){xstrdup(key), xstrdup(value)};
 }
 
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key)
 {
-    size_t at = place_of(kvs, key, /* after= */ false);
+    size_t at = position_of(kvs, key, /* after= */ false);
     return at < kvs->n && strcmp(kvs->items[at].key, key) == 0 ? kvs->items[at].value : NULL;
 }
 

@@ -33,7 +33,7 @@ struct gang_queue_facts *gang_queue_facts_free(struct gang_queue_facts *f)
 }
 
 /* The index of the resource, or where it would be inserted. */
-static size_t place_of(const struct gang_queue_facts *f, const char *resource)
+static size_t position_of(const struct gang_queue_facts *f, const char *resource)
 {
     size_t low = 0, high = f->n_quotas;
     while (low < high) {
@@ -48,14 +48,14 @@ static size_t place_of(const struct gang_queue_facts *f, const char *resource)
 
 const struct gang_quota *gang_quota_of(const struct gang_queue_facts *f, const char *resource)
 {
-    size_t at = place_of(f, resource);
+    size_t at = position_of(f, resource);
     return at < f->n_quotas && strcmp(f->quotas[at].resource, resource) == 0 ? &f->quotas[at]
                                                                              : NULL;
 }
 
 struct gang_quota *gang_quota_add(struct gang_queue_facts *f, const char *resource)
 {
-    size_t at = place_of(f, resource);
+    size_t at = position_of(f, resource);
     if (at < f->n_quotas && strcmp(f->quotas[at].resource, resource) == 0)
         return &f->quotas[at];
     f->quotas = xreallocarray(f->quotas, f->n_quotas + 1, sizeof *f->quotas);

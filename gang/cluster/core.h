@@ -190,7 +190,7 @@ struct gang_core {
 
     /* queue/queue_tree.c */
     uint32_t any_gpu;        /* number of GANG_ANY_GPU; RES_UNKNOWN: no queue uses it */
-    uint64_t queues_visited; /* counts queues that got a place, or were checked for a fault */
+    uint64_t queues_visited; /* counts queues that got a parent, or were checked for a fault */
 
     /* cluster/queue_usage.c */
     uint64_t queue_changes;     /* counts changes of anything that orders queues */
@@ -267,7 +267,7 @@ struct gang_core {
 
     /* cluster/hold_quota.c */
     struct map hold_quotas; /* namespace -> hold_quota */
-    size_t booked_unused;   /* places that are booked, without a held call yet */
+    size_t booked_unused;   /* holds that are booked, without a held call yet */
 
     /* cluster/kube_queue.c */
     size_t n_refused; /* pods that sleep because filter refused them, see pod_reject() */

@@ -164,8 +164,8 @@ struct gang {
 
     /* cluster/hold_quota.c */
     int n_held;                    /* members whose bind call is held */
-    size_t booked_holds;           /* places booked for held calls */
-    struct hold_quota *hold_quota; /* the quota that has these places; NULL: none is booked */
+    size_t booked_holds;           /* holds that it has booked */
+    struct hold_quota *hold_quota; /* the quota that counts these holds; NULL: none is booked */
 
     /* lifecycle/commit.c */
     int commits; /* counts its commits */

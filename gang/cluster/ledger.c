@@ -238,14 +238,15 @@ void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enu
     charge(core, pod, node, how);
 }
 
-struct charge_place charge_place_on(struct node *node)
+struct charge_position charge_position_on(struct node *node)
 {
-    return (struct charge_place){node, CHARGE_ASSIGNED, &node->pods, node->marks.changed};
+    return (struct charge_position){node, CHARGE_ASSIGNED, &node->pods, node->marks.changed};
 }
 
-struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
+struct charge_position charge_lift(struct gang_core *core, struct pod *pod)
 {
-    struct charge_place was = {pod->node, pod->charge, pod->in_node.next, pod->node->marks.changed};
+    struct charge_position was = {pod->node, pod->charge, pod->in_node.next,
+                                  pod->node->marks.changed};
     node_changed_at(pod->node, core->marks.clock + 1);
     queue_uncount_pod(core, pod);
     use(core, pod->node, pod->signature, -1);
@@ -258,7 +259,7 @@ struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
     return was;
 }
 
-void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was)
+void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_position *was)
 {
     pod->node = was->node;
     pod->charge = was->how;

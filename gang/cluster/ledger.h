@@ -56,16 +56,16 @@ void node_joined(struct gang_core *core, struct node *node, const struct signatu
 void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
                  usec_t left);
 /* For a trial: takes the pod off its node; puts it on the node, at this position in the list. */
-struct charge_place {
+struct charge_position {
     struct node *node;
     enum charge how;
     struct list *before;
     uint64_t changed; /* node->marks.changed */
 };
-/* The place of one more assigned pod on the node. */
-struct charge_place charge_place_on(struct node *node);
-struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
-void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);
+/* The position of one more assigned pod on the node. */
+struct charge_position charge_position_on(struct node *node);
+struct charge_position charge_lift(struct gang_core *core, struct pod *pod);
+void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_position *was);
 /* A gang or pod of this priority uses room. */
 void lowest_priority_seen(struct gang_core *core, int32_t priority);
 /* Whether the lowest priority fell since this was last asked. */

@@ -30,14 +30,14 @@ void remember_gone(struct gang_core *core, const char *uid)
         return;
     if (!core->gone)
         core->gone = xcalloc(GONE_MAX, sizeof *core->gone);
-    char **place = &core->gone[core->gone_at];
+    char **entry = &core->gone[core->gone_at];
     core->gone_at = (core->gone_at + 1) % GONE_MAX;
-    if (*place) {
-        map_remove(&core->gone_set, *place);
-        free(*place);
+    if (*entry) {
+        map_remove(&core->gone_set, *entry);
+        free(*entry);
     }
-    *place = xstrdup(uid);
-    map_set(&core->gone_set, uid, *place);
+    *entry = xstrdup(uid);
+    map_set(&core->gone_set, uid, *entry);
 }
 
 void gone_forget(struct gang_core *core, const char *uid)

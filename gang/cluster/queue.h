@@ -134,7 +134,7 @@ struct queue {
     /* queue/queue_tree.c */
     struct queue *named;           /* its named parent, which may have no object; NULL: none */
     struct list in_namers, namers; /* those that name it */
-    struct list in_unplaced;       /* to get its place, while the tree is settled */
+    struct list in_pending;        /* to get its parent, while the tree is settled */
     struct list in_parent, children;
     bool circular;   /* it would be its own ancestor */
     char *own_fault; /* why no gang can use it, by its own fields; NULL: no reason */

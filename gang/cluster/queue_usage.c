@@ -366,7 +366,7 @@ void queue_count_all(struct gang_core *core)
         queue_count_node(core, e->value);
 }
 
-/* ---- the place of a queue in the tree ---- */
+/* ---- the position of a queue in the tree ---- */
 
 void queue_keep(struct gang_core *core, const struct queue *queue, bool keep)
 {

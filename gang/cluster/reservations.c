@@ -86,9 +86,9 @@ struct pod *slot_empty(struct slot *slot)
     return pod;
 }
 
-struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
+struct slot_position slot_lift(struct gang_core *core, struct slot *slot)
 {
-    struct slot_place was = {slot->in_gang.next, slot->in_node.next};
+    struct slot_position was = {slot->in_gang.next, slot->in_node.next};
     core->n_slots--;
     queue_uncount_slot(core, slot);
     amounts_add(core, &slot->node->reserved, slot->signature, -1);
@@ -101,7 +101,7 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
     return was;
 }
 
-void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was)
+void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_position *was)
 {
     core->n_slots++;
     queue_count_slot(core, slot);

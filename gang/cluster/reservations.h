@@ -28,11 +28,11 @@ void slot_note_offer(struct slot *slot, bool offered);
 /* Removes the pod from the slot and returns it; NULL: the slot had none. */
 struct pod *slot_empty(struct slot *slot);
 /* For a trial: removes the slot; puts it back at its old positions in the lists. */
-struct slot_place {
+struct slot_position {
     struct list *in_gang, *in_node;
 };
-struct slot_place slot_lift(struct gang_core *core, struct slot *slot);
-void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was);
+struct slot_position slot_lift(struct gang_core *core, struct slot *slot);
+void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_position *was);
 /* Ends the reservation and frees the slot. Its pod's call must not be held. */
 void slot_free(struct gang_core *core, struct slot *slot);
 /* Changes the slot's signature to one with the same needs. */

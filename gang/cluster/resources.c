@@ -75,7 +75,7 @@ void resources_done(struct gang_core *core)
 /* ---- amounts ---- */
 
 /* The index of the resource, or the index at which to insert it. */
-static size_t place_of(const struct amounts *a, uint32_t resource)
+static size_t position_of(const struct amounts *a, uint32_t resource)
 {
     size_t low = 0, high = a->n;
     while (low < high) {
@@ -90,13 +90,13 @@ static size_t place_of(const struct amounts *a, uint32_t resource)
 
 int64_t amount_search(const struct amounts *a, uint32_t resource)
 {
-    size_t at = place_of(a, resource);
+    size_t at = position_of(a, resource);
     return at < a->n && a->items[at].resource == resource ? a->items[at].amount : 0;
 }
 
 void amounts_change_search(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by)
 {
-    size_t at = place_of(a, resource);
+    size_t at = position_of(a, resource);
     if (at == a->n || a->items[at].resource != resource) {
         if (!by)
             return;

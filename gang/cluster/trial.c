@@ -12,11 +12,11 @@
 struct trial_change {
     enum { RESERVED, POD_OFF, POD_ON, SLOT_OFF, NODE_ON } what;
     struct slot *slot;
-    struct slot_place place; /* SLOT_OFF: where the slot was */
+    struct slot_position position; /* SLOT_OFF: where the slot was */
     struct pod *pod;
-    struct charge_place was; /* POD_OFF: where the pod was; POD_ON: the node before */
-    struct node *node;       /* NODE_ON */
-    size_t n_ids;            /* NODE_ON: core->n_ids before */
+    struct charge_position was; /* POD_OFF: where the pod was; POD_ON: the node before */
+    struct node *node;          /* NODE_ON */
+    size_t n_ids;               /* NODE_ON: core->n_ids before */
 };
 
 struct trial trial_begin(struct gang_core *core)
@@ -77,10 +77,10 @@ void trial_without_pod(struct trial *t, struct pod *pod)
 
 void trial_with_pod(struct trial *t, struct pod *pod, struct node *node)
 {
-    struct charge_place place = charge_place_on(node);
-    *add(t) = (struct trial_change){.what = POD_ON, .pod = pod, .was = place};
-    place.changed = t->core->marks.clock + 1;
-    charge_lower(t->core, pod, &place);
+    struct charge_position position = charge_position_on(node);
+    *add(t) = (struct trial_change){.what = POD_ON, .pod = pod, .was = position};
+    position.changed = t->core->marks.clock + 1;
+    charge_lower(t->core, pod, &position);
     budget_take(t->core, pod, -1);
 }
 
@@ -88,7 +88,7 @@ void trial_without_slot(struct trial *t, struct slot *slot)
 {
     struct trial_change *c = add(t);
     *c = (struct trial_change){.what = SLOT_OFF, .slot = slot};
-    c->place = slot_lift(t->core, slot);
+    c->position = slot_lift(t->core, slot);
 }
 
 struct node *trial_with_node(struct trial *t, const struct node *like)
@@ -115,7 +115,7 @@ static void revert(struct gang_core *core, const struct trial_change *c)
         node_changed_at(c->was.node, c->was.changed);
         break;
     case SLOT_OFF:
-        slot_lower(core, c->slot, &c->place);
+        slot_lower(core, c->slot, &c->position);
         break;
     case NODE_ON:
         node_trial_remove(core, c->node, c->n_ids);

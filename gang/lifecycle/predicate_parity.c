@@ -189,18 +189,18 @@ static struct suspect *suspect_to_replace(struct parity *m, int own)
     return found;
 }
 
-/* Returns the entry of the suspect, new or existing; NULL: there is no place for it. A suspect is
+/* Returns the entry of the suspect, new or existing; NULL: no entry is free for it. A suspect is
  * replaced only in favour of a namespace with fewer suspects. */
 static struct suspect *suspect_of(struct gang_core *core, const struct suspect *like)
 {
-    struct suspect *place = NULL;
+    struct suspect *entry = NULL;
     int alike = 0, own = 0;
     for (size_t i = 0; i < SUSPECTS_MAX; i++) {
         struct suspect *s = &core->parity.suspects[i];
         if (s->used && same_suspect(s, like))
             return s;
         if (!s->used || core->now - s->seen >= SUSPECT_LIMIT) {
-            place = s;
+            entry = s;
             continue;
         }
         alike += s->key == like->key;
@@ -208,11 +208,11 @@ static struct suspect *suspect_of(struct gang_core *core, const struct suspect *
     }
     if (alike >= SUSPECTS_PER_SIGNATURE)
         return NULL;
-    if (!place)
-        place = suspect_to_replace(&core->parity, own);
-    if (place)
-        *place = *like;
-    return place;
+    if (!entry)
+        entry = suspect_to_replace(&core->parity, own);
+    if (entry)
+        *entry = *like;
+    return entry;
 }
 
 /* ---- closing the express lane ---- */

@@ -4,8 +4,8 @@
  *
  * A candidate is a class, represented by its first node, or a single node. The candidate that lacks
  * least comes first, then the better node (node_better()). If the top candidate has become worse,
- * call node_heap_sink_top(). Other candidates keep their place, so each caller checks the top one
- * again before it uses it.
+ * call node_heap_sink_top(). Other candidates keep their position, so each caller checks the top
+ * one again before it uses it.
  *
  * The heap owns its table, and node_heap_done() frees it.
  */

@@ -538,7 +538,7 @@ static const char *where_written(const struct gang_subgroup *s)
     return s->by_labels ? "spec.subGroupPolicy" : "spec.subGroups";
 }
 
-/* Validates the unit's place in the tree. */
+/* Validates the unit's position in the tree. */
 static char *validate_position(const struct unit *unit)
 {
     const struct group *group = unit->group;

@@ -8,7 +8,7 @@
 #include "gang/cluster/resources.h"
 
 /* Levels while the tree is settled. */
-enum { UNPLACED = -1, PLACING = -2 };
+enum { LEVEL_PENDING = -1, LEVEL_ON_PATH = -2 };
 
 static void attach(struct queue *queue, struct queue *parent)
 {
@@ -184,7 +184,7 @@ static void find_fault(struct gang_core *core, struct queue *queue)
         spread(core, queue);
 }
 
-/* ---- places ---- */
+/* ---- parents ---- */
 
 /* The parent that it names; NULL: none, or it does not exist. */
 static struct queue *named_parent(const struct queue *queue)
@@ -192,8 +192,8 @@ static struct queue *named_parent(const struct queue *queue)
     return queue->named && queue->named->facts ? queue->named : NULL;
 }
 
-/* A queue with an error in other fields keeps its place: what its pods use counts there. */
-static struct queue *place_below(const struct gang_core *core, const struct queue *queue)
+/* A queue with an error in other fields keeps its parent: what its pods use counts there. */
+static struct queue *effective_parent(const struct gang_core *core, const struct queue *queue)
 {
     struct queue *parent = named_parent(queue);
     bool possible = parent && !queue->circular && parent->level < BOUND_QUEUE_LEVELS;
@@ -210,11 +210,11 @@ static void move(struct gang_core *core, struct queue *queue, struct queue *pare
     queue_count_branch(core, queue, 1);
 }
 
-/* The queue that it names has its place already. */
-static void place(struct gang_core *core, struct queue *queue, bool circular)
+/* The queue that it names has its parent already. */
+static void set_parent(struct gang_core *core, struct queue *queue, bool circular)
 {
     queue->circular = circular;
-    struct queue *parent = place_below(core, queue);
+    struct queue *parent = effective_parent(core, queue);
     if (parent != queue->parent)
         move(core, queue, parent);
     queue->level = parent->level + 1;
@@ -223,63 +223,63 @@ static void place(struct gang_core *core, struct queue *queue, bool circular)
     inherit(core, queue);
 }
 
-/* Places the queue, after all those that it depends on and that have no place. */
+/* Sets the queue's parent, after those of all pending queues that it depends on. */
 static void climb(struct gang_core *core, struct queue *queue, struct queue **path)
 {
     size_t n = 0, circle = 0; /* the last `circle` queues of the path are one */
-    for (; queue && queue->level == UNPLACED; queue = named_parent(queue)) {
-        queue->level = PLACING;
+    for (; queue && queue->level == LEVEL_PENDING; queue = named_parent(queue)) {
+        queue->level = LEVEL_ON_PATH;
         path[n++] = queue;
     }
-    if (queue && queue->level == PLACING)
+    if (queue && queue->level == LEVEL_ON_PATH)
         while (path[n - ++circle] != queue)
             continue;
     for (size_t i = n; i-- > 0;)
-        place(core, path[i], /* circular= */ n - i <= circle);
+        set_parent(core, path[i], /* circular= */ n - i <= circle);
 }
 
-static void unplace(struct list *unplaced, struct queue *queue)
+static void await_parent(struct list *pending, struct queue *queue)
 {
-    if (queue->level == UNPLACED)
+    if (queue->level == LEVEL_PENDING)
         return;
-    queue->level = UNPLACED;
-    list_push(unplaced, &queue->in_unplaced);
+    queue->level = LEVEL_PENDING;
+    list_push(pending, &queue->in_pending);
 }
 
 /* The queues that moved, and all that are below them, or were. */
-static size_t unplace_moved(struct gang_core *core, struct list *unplaced)
+static size_t moved_queues(struct gang_core *core, struct list *pending)
 {
     size_t n = 0;
     list_for_each (queue, &core->queues.edited, struct queue, in_edited)
         if (queue->moved)
-            unplace(unplaced, queue);
-    list_for_each (queue, unplaced, struct queue, in_unplaced) {
+            await_parent(pending, queue);
+    list_for_each (queue, pending, struct queue, in_pending) {
         n++;
         list_for_each (namer, &queue->namers, struct queue, in_namers)
-            unplace(unplaced, namer);
+            await_parent(pending, namer);
     }
     return n;
 }
 
-static void place_moved(struct gang_core *core)
+static void set_moved_parents(struct gang_core *core)
 {
-    struct list unplaced, *first;
-    list_init(&unplaced);
-    size_t n = unplace_moved(core, &unplaced);
+    struct list pending, *first;
+    list_init(&pending);
+    size_t n = moved_queues(core, &pending);
     cleanup_free struct queue **path = xcalloc(n + 1, sizeof *path);
     core->queues_visited += n;
-    while ((first = list_pop(&unplaced)) != NULL)
-        climb(core, CONTAINER_OF(first, struct queue, in_unplaced), path);
+    while ((first = list_pop(&pending)) != NULL)
+        climb(core, CONTAINER_OF(first, struct queue, in_pending), path);
 }
 
 void queue_tree_settle(struct gang_core *core)
 {
     list_for_each (queue, &core->queues.edited, struct queue, in_edited)
         set_quotas(core, queue);
-    place_moved(core);
+    set_moved_parents(core);
     list_for_each (queue, &core->queues.edited, struct queue, in_edited) {
         if (queue->moved)
-            continue; /* its children have been placed again too */
+            continue; /* its children have got their parents again too */
         find_fault(core, queue);
         list_for_each (namer, &queue->namers, struct queue, in_namers)
             find_fault(core, namer);
@@ -360,8 +360,8 @@ int queue_tree_check(const struct gang_core *core, const struct queue *queue, st
         (queue->facts && queue->facts->parent && !queue->named))
         return err_set(err, ERR_INTERNAL, "queue %s: the parent is not the named one", queue->key);
     if (queue->circular != is_own_ancestor(core, queue) ||
-        queue->parent != place_below(core, queue) || queue->level != queue->parent->level + 1)
-        return err_set(err, ERR_INTERNAL, "queue %s is in a wrong place", queue->key);
+        queue->parent != effective_parent(core, queue) || queue->level != queue->parent->level + 1)
+        return err_set(err, ERR_INTERNAL, "queue %s has a wrong parent or level", queue->key);
     cleanup_free char *fault = fault_of(queue);
     if (!str_eq(fault, queue->own_fault) || queue->fault != fault_here(queue))
         return err_set(err, ERR_INTERNAL, "queue %s: the fault should be: %s", queue->key,

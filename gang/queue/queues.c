@@ -21,7 +21,7 @@ static struct queue *queue_new(const struct gang_ref *ref)
     list_init(&queue->children);
     list_init(&queue->in_namers);
     list_init(&queue->namers);
-    list_init(&queue->in_unplaced);
+    list_init(&queue->in_pending);
     list_init(&queue->in_edited);
     list_init(&queue->in_unused);
     list_init(&queue->gangs);

@@ -186,7 +186,7 @@ static void note_nodes(struct newcomer *c)
     c->nodes = nodes;
 }
 
-/* They wait, so that they have a place in the order. */
+/* They wait, so that they have a position in the order. */
 static struct due all_due(struct gang_core *core, struct gang *const *gangs, size_t n)
 {
     struct due due = {xcalloc(n + 1, sizeof *due.items), 0, n + 1};

@@ -526,8 +526,9 @@ static void look_ahead(const struct gang *gang, const struct gang *other,
     first[at] = other;
 }
 
-/* Counts the gangs that wait. Finds the place of this one among those of its queue, or among all if
- * it is in none, and the first ones there. One pass, because fetching the gangs takes longest. */
+/* Counts the gangs that wait. Finds the position of this one among those of its queue, or among all
+ * if it is in none, and the first ones there. One pass, because fetching the gangs takes longest.
+ */
 static void explain_queue(const struct gang_core *core, const struct gang *gang,
                           struct gang_explained *ret)
 {

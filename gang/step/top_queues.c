@@ -20,7 +20,7 @@ static int compare(const struct queue *a, const struct queue *b)
 }
 
 /* How many of the first queues come before the queue. */
-static size_t place_of(const struct top *top, const struct queue *queue)
+static size_t position_of(const struct top *top, const struct queue *queue)
 {
     size_t from = 0, to = top->n;
     while (from < to) {
@@ -38,7 +38,7 @@ static void pick(struct top *top, const struct queue *queue)
     bool full = top->n == top->limit;
     if (full && (!top->n || compare(top->queues[top->n - 1], queue) < 0))
         return;
-    size_t at = place_of(top, queue), after = top->n - full - at;
+    size_t at = position_of(top, queue), after = top->n - full - at;
     memmove(&top->queues[at + 1], &top->queues[at], after * sizeof *top->queues);
     top->queues[at] = queue;
     top->n += !full;

@@ -95,7 +95,7 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
 }
 
 /* Whether the pod's call may be held. A hold that completes the quorum, or is enough for the
- * express lane, ends at once. So it needs no place of the hold quota. */
+ * express lane, ends at once. So it needs no hold of the quota. */
 static bool may_hold(struct gang_core *core, struct pod *pod)
 {
     hold_in_trial(pod, true);
