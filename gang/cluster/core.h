@@ -25,13 +25,13 @@ struct suspect {
     bool used;
     uint32_t node; /* its id */
     enum gang_predicate predicate;
-    uint64_t key;   /* digest of the pod's namespace and signature */
-    uint64_t owner; /* digest of the namespace alone */
-    usec_t as_of;   /* touched_at of the node, or of the core for a pod with spreads */
-    usec_t since;   /* when it was first seen */
-    usec_t seen;    /* when it was last seen */
-    uint64_t look;  /* parity.looks when it was last seen */
-    bool counted;   /* it was confirmed and reported */
+    uint64_t key;        /* digest of the pod's namespace and signature */
+    uint64_t owner;      /* digest of the namespace alone */
+    usec_t as_of;        /* touched_at of the node, or of the core for a pod with spreads */
+    usec_t since;        /* when it was first seen */
+    usec_t seen;         /* when it was last seen */
+    uint64_t comparison; /* parity.comparisons when it was last seen */
+    bool counted;        /* it was confirmed and reported */
 };
 enum { SUSPECTS_MAX = 64 };
 
@@ -323,7 +323,7 @@ struct gang_core {
         uint64_t round;       /* counts rounds of waking blocked pods */
         uint64_t round_freed; /* marks.freed when the round began */
         bool again;           /* a new round is due even if no room grew */
-        usec_t look;          /* when woken pods are checked next; 0: none was woken */
+        usec_t check_at;      /* when woken pods are checked next; 0: none was woken */
         usec_t rest;          /* no blocked pod is woken before this time */
         struct list sent;     /* nodes with n_woken > 0 */
         struct list woken;    /* woken pods without a filter call or a Binding since */
@@ -361,10 +361,10 @@ struct gang_core {
     /* lifecycle/predicate_parity.c */
     struct parity {
         struct suspect suspects[SUSPECTS_MAX];
-        uint64_t looks; /* counts comparisons */
-        int64_t credit; /* how many nodes may be compared now; grows with time */
+        uint64_t comparisons; /* how many were made */
+        int64_t credit;       /* how many nodes may be compared now; grows with time */
         usec_t credit_at;
-        uint64_t looker;            /* digest of the namespace of the last comparison */
+        uint64_t last_ns;           /* digest of the namespace of the last comparison */
         struct map differences;     /* namespace -> struct difference: confirmed differences */
         int seen_in[PREDICATE_MAX]; /* namespaces with a confirmed difference */
         char *first;                /* the first difference as text; NULL: none */

@@ -79,13 +79,14 @@ struct queue {
     struct amounts awaited;    /* the same for preempted room that does not fit into limits yet */
     uint64_t freed;            /* core->marks.clock when `used` last shrank, or a limit grew */
     uint64_t changed;          /* core->queue_changes when something that orders it last changed */
-    struct amounts kept, kept_high; /* unused parts of what its children have reserved: the sums of
-                                       their low and high halves, see queue_kept() */
-    int own_gangs[QUEUE_GANGS];     /* gangs in it itself */
-    int gangs_below[QUEUE_GANGS];   /* the same, with all queues below it */
-    size_t n_counted;               /* pods and slots counted in it itself */
-    uint64_t want_changed;  /* core->want_changes when `share.wanted` may last have changed */
-    struct list in_changed; /* core->queues_changed or core->queues_to_emit */
+    /* what its children have reserved and do not use: the sums of the low and high halves, see
+     * queue_unused_reserves() */
+    struct amounts unused_reserves, unused_reserves_high;
+    int own_gangs[QUEUE_GANGS];   /* gangs in it itself */
+    int gangs_below[QUEUE_GANGS]; /* the same, with all queues below it */
+    size_t n_counted;             /* pods and slots counted in it itself */
+    uint64_t want_changed;        /* core->want_changes when `share.wanted` may last have changed */
+    struct list in_changed;       /* core->queues_changed or core->queues_to_emit */
 
     /* queue/reclaim.c: what other queues have taken back from it, see queue_loses() */
     struct queue_losses {

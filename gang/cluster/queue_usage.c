@@ -115,10 +115,10 @@ static void touch(struct gang_core *core, struct queue *queue)
  * however many queues reserve whatever amounts. */
 #define LOW_HALF INT64_C(0xffffffff)
 
-__int128 queue_kept(const struct queue *parent, uint32_t resource)
+__int128 queue_unused_reserves(const struct queue *parent, uint32_t resource)
 {
-    __int128 high = amount_of(&parent->kept_high, resource);
-    return high * (LOW_HALF + 1) + amount_of(&parent->kept, resource);
+    __int128 high = amount_of(&parent->unused_reserves_high, resource);
+    return high * (LOW_HALF + 1) + amount_of(&parent->unused_reserves, resource);
 }
 
 /* Whether only one child at most keeps some of the resource free. */
@@ -136,13 +136,13 @@ static bool one_keeps(const struct queue *parent, uint32_t resource)
 
 /* When the siblings of a queue keep nothing free any more, they do not limit it. If a node has too
  * many pods, this can be room that it did not have. */
-static void change_kept(struct gang_core *core, struct queue *parent, uint32_t resource,
-                        int64_t from, int64_t to)
+static void change_unused_reserves(struct gang_core *core, struct queue *parent, uint32_t resource,
+                                   int64_t from, int64_t to)
 {
     if (from == to)
         return;
-    amounts_change(core, &parent->kept, resource, (to & LOW_HALF) - (from & LOW_HALF));
-    amounts_change(core, &parent->kept_high, resource, (to >> 32) - (from >> 32));
+    amounts_change(core, &parent->unused_reserves, resource, (to & LOW_HALF) - (from & LOW_HALF));
+    amounts_change(core, &parent->unused_reserves_high, resource, (to >> 32) - (from >> 32));
     if (to == 0 && !core->marks.paused && one_keeps(parent, resource))
         room_grew(core);
 }
@@ -155,7 +155,7 @@ static void add_reserving(struct gang_core *core, struct queue *queue, uint32_t 
     int64_t before = quota ? unused_reserve(queue, quota) : 0;
     amounts_change(core, &queue->used, resource, by);
     if (quota && queue->parent)
-        change_kept(core, queue->parent, resource, before, unused_reserve(queue, quota));
+        change_unused_reserves(core, queue->parent, resource, before, unused_reserve(queue, quota));
 }
 
 /* To one level. firm: the part by gangs that are not preemptible. */
@@ -368,12 +368,12 @@ void queue_count_all(struct gang_core *core)
 
 /* ---- the position of a queue in the tree ---- */
 
-void queue_keep(struct gang_core *core, const struct queue *queue, bool keep)
+void queue_count_reserve(struct gang_core *core, const struct queue *queue, bool counts)
 {
     for (size_t i = 0; queue->reserves && i < queue->n_quotas; i++) {
         int64_t unused = unused_reserve(queue, &queue->quotas[i]);
-        change_kept(core, queue->parent, queue->quotas[i].resource, keep ? 0 : unused,
-                    keep ? unused : 0);
+        change_unused_reserves(core, queue->parent, queue->quotas[i].resource, counts ? 0 : unused,
+                               counts ? unused : 0);
     }
 }
 
@@ -381,7 +381,7 @@ void queue_count_branch(struct gang_core *core, struct queue *queue, int sign)
 {
     core->queue_changes++;
     core->want_changes++;
-    queue_keep(core, queue, sign > 0);
+    queue_count_reserve(core, queue, sign > 0);
     for (struct queue *up = queue->parent; up; up = up->parent) {
         for (size_t i = 0; i < queue->used.n; i++) {
             uint32_t r = queue->used.items[i].resource;
@@ -401,8 +401,8 @@ void queue_usage_done(struct gang_core *core, struct queue *queue)
     amounts_done(core, &queue->used);
     amounts_done(core, &queue->firm);
     amounts_done(core, &queue->awaited);
-    amounts_done(core, &queue->kept);
-    amounts_done(core, &queue->kept_high);
+    amounts_done(core, &queue->unused_reserves);
+    amounts_done(core, &queue->unused_reserves_high);
 }
 
 void queue_counting_done(struct gang_core *core)

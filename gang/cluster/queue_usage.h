@@ -71,11 +71,11 @@ void queue_count_all(struct gang_core *core);
 /* Adds (sign 1) what the queue and those below it count to the queues above it: it has been
  * attached. Subtracts it (-1): it will be detached. */
 void queue_count_branch(struct gang_core *core, struct queue *queue, int sign);
-/* Whether the queue's parent keeps free what it has reserved: before and after its limits change.
- */
-void queue_keep(struct gang_core *core, const struct queue *queue, bool keep);
+/* Whether the queue's parent counts what it has reserved and does not use: not while its limits
+ * change. */
+void queue_count_reserve(struct gang_core *core, const struct queue *queue, bool counts);
 /* What the children of the queue have reserved and do not use. */
-__int128 queue_kept(const struct queue *parent, uint32_t resource);
+__int128 queue_unused_reserves(const struct queue *parent, uint32_t resource);
 void queue_usage_done(struct gang_core *core, struct queue *queue);
 void queue_counting_done(struct gang_core *core);
 /* A limit grew, or its tree did: gangs that the queue stopped may fit. */

@@ -126,20 +126,20 @@ static int check_gangs(const struct queue *queue, struct err *err)
     return 0;
 }
 
-static int check_kept(const struct queue *queue, struct err *err)
+static int check_unused_reserves(const struct queue *queue, struct err *err)
 {
-    __int128 kept = 0;
-    for (size_t i = 0; i < queue->kept.n; i++)
-        kept += queue->kept.items[i].amount;
-    for (size_t i = 0; i < queue->kept_high.n; i++)
-        kept += (__int128)queue->kept_high.items[i].amount << 32;
+    __int128 unused = 0;
+    for (size_t i = 0; i < queue->unused_reserves.n; i++)
+        unused += queue->unused_reserves.items[i].amount;
+    for (size_t i = 0; i < queue->unused_reserves_high.n; i++)
+        unused += (__int128)queue->unused_reserves_high.items[i].amount << 32;
     list_for_each (child, &queue->children, struct queue, in_parent)
         for (size_t i = 0; i < child->n_quotas; i++) {
             int64_t left =
                 child->quotas[i].reserved - amount_of(&child->used, child->quotas[i].resource);
-            kept -= child->quotas[i].reserved > 0 && left > 0 ? left : 0;
+            unused -= child->quotas[i].reserved > 0 && left > 0 ? left : 0;
         }
-    if (kept)
+    if (unused)
         return err_set(err, ERR_INTERNAL, "queue %s: the unused reserves are wrong", queue->key);
     return 0;
 }
@@ -148,7 +148,7 @@ static bool is_right(const struct recount *all, size_t n, const struct queue *qu
                      struct err *err)
 {
     return check_sums(all, n, queue, err) == 0 && check_gangs(queue, err) == 0 &&
-           check_kept(queue, err) == 0;
+           check_unused_reserves(queue, err) == 0;
 }
 
 int queue_usage_check(const struct gang_core *core, struct err *err)

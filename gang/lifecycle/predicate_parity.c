@@ -328,7 +328,7 @@ static void note_suspect(struct comparison *c, const struct node *node, enum gan
     struct suspect *s = suspect_of(core, &like);
     if (!s)
         return;
-    s->look = core->parity.looks;
+    s->comparison = core->parity.comparisons;
     s->seen = core->now;
     if (s->counted || core->now - s->since < CONFIRM_AFTER)
         return;
@@ -342,7 +342,7 @@ static void drop_unconfirmed(struct comparison *c)
 {
     struct parity *m = &c->core->parity;
     for (size_t i = 0; i < SUSPECTS_MAX; i++)
-        if (m->suspects[i].key == c->key && m->suspects[i].look != m->looks)
+        if (m->suspects[i].key == c->key && m->suspects[i].comparison != m->comparisons)
             m->suspects[i].used = false;
 }
 
@@ -358,9 +358,9 @@ static bool spend_credit(struct gang_core *core, uint64_t owner, int64_t cost)
         m->credit = earned > NODES_MAX - m->credit ? NODES_MAX : m->credit + earned;
         m->credit_at = core->now;
     }
-    if (m->credit <= (owner == m->looker ? NODES_MAX / 2 : 0))
+    if (m->credit <= (owner == m->last_ns ? NODES_MAX / 2 : 0))
         return false;
-    m->looker = owner;
+    m->last_ns = owner;
     m->credit -= cost;
     return true;
 }
@@ -423,7 +423,7 @@ void parity_check(struct gang_core *core, struct pod *pod, const struct gang_eve
     if (!covered)
         return;
     core->stats.predicate_checks++;
-    core->parity.looks++;
+    core->parity.comparisons++;
     look_up_names(core, ev);
     struct comparison c = {.core = core,
                            .pod = pod,

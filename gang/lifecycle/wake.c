@@ -63,9 +63,9 @@ static struct node *node_for_blocked(struct gang_core *core, const struct pod *p
  */
 void wake_timer_fired(struct gang_core *core)
 {
-    if (!core->wake.look || core->wake.look > core->now)
+    if (!core->wake.check_at || core->wake.check_at > core->now)
         return; /* the timer was set for the remaining blocked pods */
-    core->wake.look = 0;
+    core->wake.check_at = 0;
     core->wake.again = true;
     list_for_each_safe (pod, &core->wake.woken, struct pod, wake.in_woken) {
         if (pod->wake.at + WAKE_AGAIN > core->now)
@@ -84,11 +84,12 @@ void woken_end(struct pod *pod)
 /* Sets the timer for the next check of woken pods, unless it is already set. */
 static void arm_wake(struct gang_core *core)
 {
-    if (!core->wake.look && !list_empty(&core->wake.woken))
-        core->wake.look =
+    if (!core->wake.check_at && !list_empty(&core->wake.woken))
+        core->wake.check_at =
             CONTAINER_OF(core->wake.woken.next, struct pod, wake.in_woken)->wake.at + WAKE_AGAIN;
-    if (core->wake.look && !core->due.wake.node.pos)
-        timer_set(core, &core->due.wake, core->wake.look > core->now ? core->wake.look : core->now);
+    if (core->wake.check_at && !core->due.wake.node.pos)
+        timer_set(core, &core->due.wake,
+                  core->wake.check_at > core->now ? core->wake.check_at : core->now);
 }
 
 /* Pods woken in earlier rounds no longer count on their nodes. */
@@ -177,8 +178,8 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     list_push(&core->wake.woken, &pod->wake.in_woken);
     pod->wake.at = core->now;
     nominate(core, pod, node);
-    if (!core->wake.look)
-        core->wake.look = core->now + WAKE_AGAIN;
+    if (!core->wake.check_at)
+        core->wake.check_at = core->now + WAKE_AGAIN;
     w->wakes--;
 }
 

@@ -15,18 +15,18 @@ static bool short_of(struct queue_short *ret, const struct queue *queue, uint32_
 }
 
 /* What the queue's siblings have reserved and do not use. */
-static int64_t kept_for_siblings(const struct queue *queue, const struct quota *quota, uint32_t r)
+static int64_t unused_by_siblings(const struct queue *queue, const struct quota *quota, uint32_t r)
 {
-    __int128 kept = queue_kept(queue->parent, r);
+    __int128 unused = queue_unused_reserves(queue->parent, r);
     int64_t used = amount_of(&queue->used, r);
     if (quota && quota->reserved > used)
-        kept -= quota->reserved - used;
-    return kept < INT64_MAX ? (int64_t)kept : INT64_MAX;
+        unused -= quota->reserved - used;
+    return unused < INT64_MAX ? (int64_t)unused : INT64_MAX;
 }
 
-static bool keeps_for_children(const struct queue *parent)
+static bool children_reserve(const struct queue *parent)
 {
-    return parent && (parent->kept.n || parent->kept_high.n);
+    return parent && (parent->unused_reserves.n || parent->unused_reserves_high.n);
 }
 
 /* What the queue uses. `promised`: and what others wait for, for whom muster has evicted pods. */
@@ -51,13 +51,13 @@ static bool reserve_is_short(const struct gang_core *core, const struct queue *q
                              bool promised, int64_t need, struct queue_short *ret)
 {
     const struct queue *parent = queue->parent;
-    int64_t kept = kept_for_siblings(queue, queue_quota(queue, r), r);
-    if (kept <= 0)
+    int64_t unused = unused_by_siblings(queue, queue_quota(queue, r), r);
+    if (unused <= 0)
         return false;
     const struct quota *above = queue_quota(parent, r);
     int64_t most = above ? above->cap : GANG_UNLIMITED, total = queue_total(core, r);
     most = most < total ? most : total;
-    return short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > kept ? most - kept : 0,
+    return short_of(ret, queue, r, REASON_QUEUE_RESERVED, most > unused ? most - unused : 0,
                     taken(parent, r, promised), need);
 }
 
@@ -87,7 +87,7 @@ static bool is_short(const struct gang_core *core, const struct queue *queue, bo
             if (any && quota_is_short(queue, &queue->quotas[i], firm, promised, need, ret))
                 return true;
         }
-        if (keeps_for_children(queue->parent) &&
+        if (children_reserve(queue->parent) &&
             reserves_are_short(core, queue, promised, needs, ret))
             return true;
     }

@@ -81,11 +81,11 @@ static void set_quotas(struct gang_core *core, struct queue *queue)
 {
     if (queue->reserves)
         queue_freed(core, queue->parent);
-    queue_keep(core, queue, false);
+    queue_count_reserve(core, queue, false);
     clear_quotas(core, queue);
     if (queue->facts)
         fill_quotas(core, queue);
-    queue_keep(core, queue, true);
+    queue_count_reserve(core, queue, true);
     queue_freed(core, queue);
 }
 

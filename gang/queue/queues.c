@@ -661,8 +661,8 @@ static void count_queue_users(const struct queue *queue, size_t *users)
 {
     count_users(&queue->used, users);
     count_users(&queue->firm, users);
-    count_users(&queue->kept, users);
-    count_users(&queue->kept_high, users);
+    count_users(&queue->unused_reserves, users);
+    count_users(&queue->unused_reserves_high, users);
     count_users(&queue->awaited, users);
     count_users(&queue->share.wanted, users);
     count_users(&queue->share.fair, users);
