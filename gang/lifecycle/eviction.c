@@ -51,6 +51,13 @@ size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, cons
     return n;
 }
 
+void evicted_count(struct gang_core *core, enum gang_preemption_reason why, bool whole_gang,
+                   size_t n_pods)
+{
+    core->stats.preempted_gangs[why] += whole_gang;
+    core->stats.preempted_pods[why] += n_pods;
+}
+
 /* ---- gangs that kube-scheduler's preemption has broken ---- */
 
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod)
@@ -85,8 +92,7 @@ bool evict_broken(struct gang_core *core, struct gang *gang)
                                        "members are left than the gang needs",
                                        member);
     emit_broken(core, gang, why);
-    core->stats.preempted_gangs[GANG_PREEMPTION_BROKEN]++;
-    core->stats.preempted_pods[GANG_PREEMPTION_BROKEN] +=
-        evict_gang(core, gang, /* for_room= */ false, why);
+    evicted_count(core, GANG_PREEMPTION_BROKEN, /* whole_gang= */ true,
+                  evict_gang(core, gang, /* for_room= */ false, why));
     return true;
 }

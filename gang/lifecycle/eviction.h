@@ -18,6 +18,9 @@ void evict_failed_commit(struct gang_core *core, struct gang *gang);
  * members wait until they can be placed together. Arguments: see eviction_request(). Returns the
  * number of these members. */
 size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, const char *why);
+/* Counts evicted pods, and that they were a whole gang. */
+void evicted_count(struct gang_core *core, enum gang_preemption_reason why, bool whole_gang,
+                   size_t n_pods);
 
 /*
  * kube-scheduler's own preemption breaks a gang if it takes members below the gang's minimum. The

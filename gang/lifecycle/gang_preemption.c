@@ -168,9 +168,8 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
         xasprintf("to make room for gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
-        int why = v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY;
-        core->stats.preempted_gangs[why] += v->pod == NULL;
-        core->stats.preempted_pods[why] += evict_victim(core, v, room);
+        evicted_count(core, v->take.branch ? GANG_PREEMPTION_RECLAIM : GANG_PREEMPTION_PRIORITY,
+                      /* whole_gang= */ v->pod == NULL, evict_victim(core, v, room));
     }
 }
 

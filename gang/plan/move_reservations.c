@@ -16,28 +16,37 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 
-void slot_displace(struct gang_core *core, struct slot *slot)
+struct slot *slot_move(struct gang_core *core, struct slot *slot, struct node *to)
 {
     struct gang *gang = slot->gang;
     struct pod *pod = slot->pod;
     struct unit *unit = slot->unit;
+    struct signature *signature = signature_ref(slot->signature);
+    slot_release(core, slot, REASON_SLOT_MOVED);
+    slot = slot_add(core, gang, unit, signature, to);
+    if (pod)
+        slot_fill(core, slot, pod);
+    signature_unref(core, signature);
+    core->stats.slots_displaced++;
+    return slot;
+}
+
+void slot_displace(struct gang_core *core, struct slot *slot)
+{
+    struct gang *gang = slot->gang;
+    struct pod *pod = slot->pod;
     triggered(core, gang, TRIGGER_ROOM_LESS);
     bool tied = pod && pinned_node(core, pod);
     struct node *to = tied ? NULL : plan_node(core, gang, slot->signature, slot->node);
-    struct signature *signature = signature_ref(slot->signature);
     gang_touch(core, gang);
-    slot_release(core, slot, REASON_SLOT_MOVED);
     if (!to) {
+        slot_release(core, slot, REASON_SLOT_MOVED);
         gang_plan_again(gang); /* the next planning pass completes the plan or drops all of it */
-    } else {
-        slot = slot_add(core, gang, unit, signature, to);
-        core->stats.slots_displaced++;
-        if (pod)
-            slot_fill(core, slot, pod);
-        if (pod && (pod->queue.rejected || pod->nominated))
-            nominate(core, pod, to);
+        return;
     }
-    signature_unref(core, signature);
+    slot_move(core, slot, to);
+    if (pod && (pod->queue.rejected || pod->nominated))
+        nominate(core, pod, to);
 }
 
 /* How far the slot's member is. 0: expected; 1: not filtered yet; 2: on its way; 3: at bind. */

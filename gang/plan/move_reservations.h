@@ -12,6 +12,8 @@
 
 #include "gang/cluster/lookup.h"
 
+/* Moves the slot, with its member, to a node that has room for it. Returns the new slot. */
+struct slot *slot_move(struct gang_core *core, struct slot *slot, struct node *to);
 /* Moves the slot to another feasible node. If there is none, or if the member is pinned, releases
  * the slot and marks its gang to be planned again. */
 void slot_displace(struct gang_core *core, struct slot *slot);

@@ -33,6 +33,7 @@
 #include "gang/messages/queue_text.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/move_reservations.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 #include "gang/podgroup/earmark.h"
@@ -208,9 +209,7 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
     }
     if (!best)
         return -1;
-    slot_release(core, pod->slot, REASON_SLOT_MOVED);
-    slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->signature, best), pod);
-    core->stats.slots_displaced++;
+    slot_move(core, pod->slot, best);
     return offered_at(core, best);
 }
 
