@@ -22,6 +22,7 @@
 
 /* A possible difference: a node where kube-scheduler's offer and muster's predicates differ. */
 struct suspect {
+    /* lifecycle/predicate_parity.c */
     bool used;
     uint32_t node; /* its id */
     enum gang_predicate predicate;

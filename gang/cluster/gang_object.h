@@ -19,6 +19,7 @@
 /* The infeasible nodes for pods of a signature: all nodes that are not in `offered` and have not
  * changed since. */
 struct infeasible_nodes {
+    /* podgroup/infeasible_nodes.c */
     struct signature *signature;
     uint64_t *offered; /* a bit for each node id below n_offered */
     size_t n_offered;
@@ -28,6 +29,7 @@ struct infeasible_nodes {
 };
 
 struct reason {
+    /* messages/reason_text.c */
     enum gang_reason_code code;
     char *text;     /* owned; never NULL */
     char *help;     /* a change that would make the gang fit; owned; may be NULL */
@@ -45,8 +47,9 @@ struct order_key {
 
 /* The waiting gangs of a namespace in one queue. */
 struct namespace_queue {
+    /* podgroup/gang_order.c */
     char *key; /* the namespace, and the queue's key if there is one */
-    /* The first n_sorted are sorted, and the others joined since. NULL: a gang that left since. */
+    /* the first n_sorted are sorted, and the others joined since; NULL: a gang that left since */
     struct gang **gangs;
     size_t n, n_sorted, cap;
     struct list in_unsettled; /* core->unsettled */

@@ -50,9 +50,12 @@ enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 
 /* A PersistentVolumeClaim with facts that matter, or that pods use. */
 struct claim {
+    /* cluster/volume_claims.c */
     char *key;                      /* ns/name */
     struct gang_claim_facts *facts; /* NULL: unknown, or any node can use it */
     struct list uses;               /* of pods that are not finished, by in_claim */
+
+    /* cluster/signature_changes.c */
     struct list in_waiting; /* in claims_rest.waiting while `next` waits to replace `facts` */
     struct gang_claim_facts *next; /* NULL: as for `facts` */
 };
