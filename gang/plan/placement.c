@@ -355,9 +355,8 @@ enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work
 
 /* One try with the units that are not excluded; *ret_culprit is the first member without a node.
  * It stops at `most_work` of core->work. */
-static bool try_in_future(struct gang_core *core, struct gang *gang,
-                          void (*take)(struct gang_core *, struct node *, struct signature *),
-                          int64_t most_work, const struct pod **ret_culprit)
+static bool try_in_future(struct gang_core *core, struct gang *gang, int64_t most_work,
+                          const struct pod **ret_culprit)
 {
     int want;
     *ret_culprit = NULL;
@@ -372,7 +371,7 @@ static bool try_in_future(struct gang_core *core, struct gang *gang,
             *ret_culprit = p.pods[i];
         if (!node)
             continue;
-        take(core, node, p.pods[i]->signature);
+        earmark_add(core, node, p.pods[i]->signature);
         unit_got_one(wants);
         want--;
     }
@@ -381,16 +380,15 @@ static bool try_in_future(struct gang_core *core, struct gang *gang,
     return want == 0;
 }
 
-bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
-                     void (*take)(struct gang_core *, struct node *, struct signature *))
+bool place_in_future(struct gang_core *core, struct gang *gang)
 {
     const struct pod *culprit;
     size_t tried = 0;
     int64_t most_work = core->work + PLAN_WORK_MAX;
     forget_excluded(gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
-        forget(core);
-        if (try_in_future(core, gang, take, most_work, &culprit))
+        earmark_clear(core);
+        if (try_in_future(core, gang, most_work, &culprit))
             return true;
         tried += (size_t)gang->root->t.members;
         if (core->work > most_work || tried > MEMBERS_TRIED_MAX || !exclude_unit(culprit))

@@ -45,9 +45,8 @@ enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, i
  * GANG_NOT_ASKED: the work was not enough, or was used up before. */
 enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work_left,
                                struct shortage *ret);
-/* Finds the nodes to earmark for the needed members, see starvation.h, and passes each to take().
- * Calls forget() before each try. Reserves nothing. False: some member has no node. */
-bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
-                     void (*take)(struct gang_core *, struct node *, struct signature *));
+/* Finds nodes for the needed members, see starvation.h, and earmarks them instead of the nodes that
+ * are earmarked. Reserves nothing. False: some member has no node. */
+bool place_in_future(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -12,7 +12,7 @@
 static bool earmark_places(struct gang_core *core, struct gang *gang)
 {
     earmark_set(core, gang);
-    if (place_in_future(core, gang, earmark_clear, earmark_add))
+    if (place_in_future(core, gang))
         return true;
     if (core->config.strict_order) /* gangs behind it must wait even then */
         return true;
