@@ -18,9 +18,8 @@ struct spread_sums {
     int64_t n_least; /* how many of them have it; 0: it must be found again */
 };
 
+/* signature->pod_counts. The arrays follow in the same block of memory. */
 struct pod_counts {
-    struct cached cached;
-    struct signature *signature;
     uint64_t as_of;   /* core->marks.pods_changes when `sums` were updated */
     uint64_t dropped; /* core->marks.nodes_dropped then */
     struct node_pod_counts *nodes;
@@ -30,23 +29,10 @@ struct pod_counts {
     struct spread_sums *sums; /* by spread */
 };
 
-static void drop(struct cached *cached)
-{
-    struct pod_counts *pod_counts = CONTAINER_OF(cached, struct pod_counts, cached);
-    pod_counts->signature->pod_counts = NULL;
-    free(pod_counts->nodes);
-    free(pod_counts->counts);
-    free(pod_counts->sums);
-    free(pod_counts);
-}
-
 void pod_counts_drop(struct signature *signature)
 {
-    if (!signature->pod_counts)
-        return;
-    struct cached *cached = &signature->pod_counts->cached;
-    cached_end(cached);
-    drop(cached);
+    if (signature->pod_counts.memory)
+        cached_end(&signature->pod_counts);
 }
 
 /* ---- conflicts with pods and slots on a node ---- */
@@ -177,36 +163,34 @@ void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
 
 /* ---- cached counts ---- */
 
-static size_t bytes_of(const struct pod_counts *pod_counts)
-{
-    return pod_counts->n_nodes *
-           (sizeof *pod_counts->nodes + pod_counts->n_spreads * sizeof *pod_counts->counts);
-}
-
 static struct pod_counts *pod_counts_new(const struct gang_core *core, struct rules *rules)
 {
-    struct pod_counts *new = xcalloc(1, sizeof *new);
-    cached_begin(&new->cached, core->caches, drop);
-    new->signature = rules->signature;
+    size_t n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
+    size_t n_spreads = rules->who->n_spreads;
+    size_t bytes = n_nodes * (sizeof(struct node_pod_counts) + n_spreads * sizeof(int64_t));
+    bytes += sizeof(struct pod_counts) + n_spreads * sizeof(struct spread_sums);
+    cached_begin(&rules->signature->pod_counts, core->caches);
+    struct pod_counts *new = cached_grow(&rules->signature->pod_counts, bytes);
     new->dropped = core->marks.nodes_dropped;
-    new->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* spare capacity for new nodes */
-    new->n_spreads = rules->who->n_spreads;
-    new->nodes = xcalloc(new->n_nodes, sizeof *new->nodes);
-    new->counts = xcalloc(new->n_nodes *new->n_spreads, sizeof *new->counts);
-    new->sums = xcalloc(new->n_spreads, sizeof *new->sums);
-    memset(new->counts, -1, new->n_nodes *new->n_spreads * sizeof *new->counts);
+    new->n_nodes = n_nodes;
+    new->n_spreads = n_spreads;
+    new->sums = (struct spread_sums *)(new + 1);
+    new->nodes = (struct node_pod_counts *)(new->sums + n_spreads);
+    new->counts = (int64_t *)(new->nodes + n_nodes);
+    memset(new->counts, -1, n_nodes * n_spreads * sizeof *new->counts);
     return new;
 }
 
 static struct pod_counts *pod_counts_for(const struct gang_core *core, struct rules *rules)
 {
-    struct signature *signature = rules->signature;
-    if (signature->pod_counts && signature->pod_counts->n_nodes < core->n_ids)
-        pod_counts_drop(signature);
-    if (!signature->pod_counts)
-        signature->pod_counts = pod_counts_new(core, rules);
-    cached_use(&signature->pod_counts->cached, bytes_of(signature->pod_counts));
-    return signature->pod_counts;
+    struct cached *cached = &rules->signature->pod_counts;
+    struct pod_counts *pod_counts = cached->memory;
+    if (pod_counts && pod_counts->n_nodes < core->n_ids)
+        pod_counts_drop(rules->signature);
+    if (!cached->memory)
+        return pod_counts_new(core, rules);
+    cached_use(cached);
+    return pod_counts;
 }
 
 static int64_t *count_at(const struct pod_counts *pod_counts, size_t spread, size_t node_id)

@@ -4,8 +4,9 @@
  * node. A tenant decides how many signatures there are, so the least recently used caches are
  * dropped. They are computed again when they are needed.
  *
- * A cache embeds a struct cached. The budget owns nothing; the owner of a cache calls cached_end()
- * before it frees the cache. The core creates the budget and frees it after all caches.
+ * A cache is one block of memory, which belongs to a struct cached. The owner of the struct calls
+ * cached_end() before it frees the struct. The core creates the budget and frees it after all
+ * caches.
  */
 #ifndef MUSTER_GANG_CLUSTER_CACHE_BUDGET_H
 #define MUSTER_GANG_CLUSTER_CACHE_BUDGET_H
@@ -23,16 +24,18 @@ struct cache_budget {
 struct cached {
     struct cache_budget *budget;
     struct list in_used;
+    void *memory; /* NULL: nothing is cached, or the cache was dropped */
     size_t bytes;
-    void (*drop)(struct cached *cached); /* frees the results; must not call the budget */
 };
 
 struct cache_budget *cache_budget_new(void);
-void cached_begin(struct cached *cached, struct cache_budget *budget,
-                  void (*drop)(struct cached *cached));
-/* The cache was used, and holds so many bytes now. Drops other caches if all together hold too
- * much. */
-void cached_use(struct cached *cached, size_t bytes);
+void cached_begin(struct cached *cached, struct cache_budget *budget);
+/* Enlarges the memory to so many bytes, and returns it. The new part is 0. Counts as a use. Drops
+ * other caches if all together hold too much. */
+void *cached_grow(struct cached *cached, size_t bytes);
+/* The cache, which has memory, was used. */
+void cached_use(struct cached *cached);
+/* Frees the memory. */
 void cached_end(struct cached *cached);
 
 #endif

@@ -31,14 +31,13 @@ struct amounts {
 /* Cached results of signature_refusal() for each node. Signatures with the same rules about nodes
  * and volumes share them. */
 struct rule_results {
-    struct cached cached;
+    struct cached by_id; /* node id -> rule_result */
     char *key;
     size_t users; /* number of signatures */
-    struct rule_result {
-        uint64_t gen;   /* `gen` of the node when it was evaluated; 0: never */
-        const char *no; /* which rule excludes the node; NULL: none */
-    } * by_id;
-    size_t n;
+};
+struct rule_result {
+    uint64_t gen;   /* `gen` of the node when it was evaluated; 0: never */
+    const char *no; /* which rule excludes the node; NULL: none */
 };
 
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
@@ -121,7 +120,7 @@ struct signature {
     bool singly; /* scans visit every node, because a key is not a class label */
 
     /* cluster/anti_affinity_and_spread.c */
-    struct pod_counts *pod_counts; /* cached counts for its rules between pods; NULL: none */
+    struct cached pod_counts; /* counts for its rules between pods: a struct pod_counts */
 
     /* plan/placement.c */
     uint64_t full; /* core->trials when no feasible node was left for it */

@@ -199,19 +199,12 @@ static int first_device(const struct gang_core *core, const struct need *needs, 
     return first;
 }
 
-static void drop_results(struct cached *cached)
-{
-    struct rule_results *v = CONTAINER_OF(cached, struct rule_results, cached);
-    free(STEAL(v->by_id));
-    v->n = 0;
-}
-
 static struct rule_results *rule_results_ref(struct gang_core *core, const char *key)
 {
     struct rule_results *v = map_get(&core->rule_results, key);
     if (!v) {
         v = xcalloc(1, sizeof *v);
-        cached_begin(&v->cached, core->caches, drop_results);
+        cached_begin(&v->by_id, core->caches);
         v->key = xstrdup(key);
         map_set(&core->rule_results, key, v);
     }
@@ -224,9 +217,8 @@ static void rule_results_unref(struct gang_core *core, struct rule_results *v)
     if (--v->users > 0)
         return;
     map_remove(&core->rule_results, v->key);
-    cached_end(&v->cached);
+    cached_end(&v->by_id);
     free(v->key);
-    free(v->by_id);
     free(v);
 }
 
@@ -319,13 +311,12 @@ static const char *refusal(const struct pod *pod, const struct node *node)
 
 static struct rule_result *rule_result_at(struct rule_results *v, const struct node *node)
 {
-    if (node->id >= v->n) {
-        size_t n = (size_t)node->id + 64;
-        v->by_id = xreallocarray(v->by_id, n, sizeof *v->by_id);
-        memset(v->by_id + v->n, 0, (n - v->n) * sizeof *v->by_id);
-        v->n = n;
-    }
-    return &v->by_id[node->id];
+    struct rule_result *by_id = v->by_id.memory;
+    if (node->id < v->by_id.bytes / sizeof *by_id)
+        cached_use(&v->by_id);
+    else
+        by_id = cached_grow(&v->by_id, ((size_t)node->id + 64) * sizeof *by_id);
+    return &by_id[node->id];
 }
 
 void signature_sort(struct pod *pod)
@@ -347,9 +338,7 @@ const char *signature_refusal(struct signature *signature, const struct node *no
 {
     if (!node->facts)
         return "the node is unknown";
-    struct rule_results *results = signature->rule_results;
-    struct rule_result *v = rule_result_at(results, node);
-    cached_use(&results->cached, results->n * sizeof *v);
+    struct rule_result *v = rule_result_at(signature->rule_results, node);
     const struct pod *sample = v->gen != node->gen ? signature_pod(signature) : NULL;
     if (v->gen != node->gen && !sample)
         return "no pod of this signature is left";

@@ -95,7 +95,8 @@ static int64_t pods_cost(const struct signature *signature, const struct node *n
  * are cached. */
 static int64_t spreads_cost(const struct gang_core *core, const struct signature *signature)
 {
-    const struct gang_pod_facts *who = signature->pod_counts ? NULL : signature_sample(signature);
+    const struct gang_pod_facts *who =
+        signature->pod_counts.memory ? NULL : signature_sample(signature);
     size_t looks = core->n_ids + map_count(&core->pods) / PODS_PER_VISIT;
     return who ? rules_cost(signature) * (int64_t)(who->n_spreads * looks) : 0;
 }
