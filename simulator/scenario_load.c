@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/scenario_load.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "workload/json_field.h"
 
 int load_error(const struct scenario_loader *l, const char *place, const char *fmt, ...)
 {
@@ -59,35 +59,39 @@ int load_time(const struct scenario_loader *l, const char *place, const json_t *
     return 0;
 }
 
+/* json_field.h takes null for a missing key. In a handwritten file, a key without a value is an
+ * error. */
+static int refuse_null(const json_t *object, const char *key, struct err *err)
+{
+    bool empty = json_is_null(json_object_get(object, key));
+    return empty ? err_set(err, ERR_INVALID, "%s has no value", key) : 0;
+}
+
 int load_count(const struct scenario_loader *l, const char *place, const json_t *object,
                const char *key, int64_t min, int64_t max, int64_t *ret)
 {
-    const json_t *v = json_object_get(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_integer(v) || json_integer_value(v) < min || json_integer_value(v) > max)
-        return load_error(l, place, "%s must be a whole number from %" PRId64 " to %" PRId64, key,
-                          min, max);
-    *ret = json_integer_value(v);
+    struct err err;
+    if (refuse_null(object, key, &err) < 0 || field_int(object, key, min, max, ret, &err) < 0)
+        return load_error(l, place, "%s", err.text);
     return 0;
 }
 
 int load_text(const struct scenario_loader *l, const char *place, const json_t *object,
               const char *key, const char **ret)
 {
-    const json_t *v = json_object_get(object, key);
-    if (!v)
-        return 0;
-    *ret = json_string_value(v);
-    return *ret ? 0 : load_error(l, place, "%s must be a string", key);
+    struct err err;
+    if (refuse_null(object, key, &err) < 0 || field_string(object, key, ret, &err) < 0)
+        return load_error(l, place, "%s", err.text);
+    return 0;
 }
 
 int load_list(const struct scenario_loader *l, const char *place, const json_t *object,
               const char *key, const json_t **ret)
 {
-    *ret = json_object_get(object, key);
-    if (*ret && !json_is_array(*ret))
-        return load_error(l, place, "%s must be a list", key);
+    struct err err;
+    *ret = NULL;
+    if (refuse_null(object, key, &err) < 0 || field_whole_array(object, key, ret, &err) < 0)
+        return load_error(l, place, "%s", err.text);
     return 0;
 }
 

@@ -4,8 +4,8 @@
  * and its parts. For these files only.
  *
  * `place` is the place in the file, such as "timetable[2].create[0]". Errors are reported as -1,
- * with a text that names the file and the place. A missing key leaves *ret as it is. Stateless; any
- * thread.
+ * with a text that names the file and the place. A missing key leaves *ret as it is, except in
+ * load_list(), which sets *ret to NULL. Stateless; any thread.
  */
 #ifndef MUSTER_SIMULATOR_SCENARIO_LOAD_H
 #define MUSTER_SIMULATOR_SCENARIO_LOAD_H
