@@ -70,7 +70,7 @@ static void put_closed(struct buf *b, const struct queue *leaf)
     while (queue->parent && !(queue->facts && queue->facts->closed))
         queue = queue->parent;
     put_queue(b, leaf, queue);
-    buf_puts(b, " is closed");
+    buf_puts(b, " is closed; open it or name another queue");
 }
 
 /* `who` waits in the namespace for the queue. */
@@ -82,7 +82,10 @@ static void put_refusal(struct buf *b, enum gang_reason_code code, const char *n
     else if (code == REASON_QUEUE_CLOSED)
         put_closed(b, queue);
     else if (code == REASON_QUEUE_FORBIDDEN)
-        buf_printf(b, "namespace %s may not use queue %s (queueNamespaces)", ns, name);
+        buf_printf(b,
+                   "namespace %s may not use queue %s; add %s:%s to queueNamespaces or name "
+                   "another queue",
+                   ns, name, name, ns);
     else if (queue->fault)
         buf_printf(b, "queue %s cannot be used: %s", name, queue->fault->own_fault);
     else

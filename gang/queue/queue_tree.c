@@ -91,10 +91,19 @@ static void set_quotas(struct gang_core *core, struct queue *queue)
 
 /* ---- faults ---- */
 
-static char *fault_of_parent(const struct queue *queue, const char *what)
+static char *fault_of_parent(const struct queue *queue, const char *what, const char *remedy)
 {
-    return xasprintf("queue %s: %s is %s, %s", queue->ref.name, queue->facts->parent_field,
-                     queue->facts->parent, what);
+    return xasprintf("queue %s: %s is %s, which %s; %s", queue->ref.name,
+                     queue->facts->parent_field, queue->facts->parent, what, remedy);
+}
+
+static char *fault_of_level(const struct queue *queue)
+{
+    cleanup_free char *what =
+        xasprintf("puts it %d levels below the cluster", queue->named->level + 1);
+    cleanup_free char *remedy =
+        xasprintf("muster takes at most %d; name a parent further up", BOUND_QUEUE_LEVELS);
+    return fault_of_parent(queue, what, remedy);
 }
 
 /* Ignores an `implied` that is out of range, because a recording may contain any number. */
@@ -137,12 +146,11 @@ static char *fault_of(const struct queue *queue)
     if (!f || !f->parent)
         return NULL;
     if (queue->circular)
-        return fault_of_parent(queue, "which makes it its own ancestor");
+        return fault_of_parent(queue, "makes it its own ancestor", "name another parent, or none");
     if (!queue->named->facts)
-        return fault_of_parent(queue, "which does not exist");
+        return fault_of_parent(queue, "does not exist", "create it or name another parent");
     if (queue->named->level >= BOUND_QUEUE_LEVELS)
-        return xasprintf("queue %s: it is more than %d levels below the cluster", queue->ref.name,
-                         BOUND_QUEUE_LEVELS);
+        return fault_of_level(queue);
     return deserves_too_much(queue, queue->named);
 }
 

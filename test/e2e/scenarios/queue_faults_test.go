@@ -49,13 +49,16 @@ func TestQ05_BrokenKAIQueues(t *testing.T) {
 			reason: "queue nowhere does not exist; create it or name another queue",
 			repair: func() { c.Add(t, kaiQueue("nowhere", "", 4, -1)) }},
 		"no-parent": {queue: "orphan", code: "InvalidQueue",
-			reason: "queue orphan cannot be used: queue orphan: spec.parentQueue is nobody, which does not exist",
+			reason: "queue orphan cannot be used: queue orphan: spec.parentQueue is nobody, which does not exist; " +
+				"create it or name another parent",
 			object: "orphan", condition: metav1.Condition{Type: "Orphan", Status: "True", Reason: "ParentNotFound",
-				Message: "spec.parentQueue is nobody, which does not exist"},
+				Message: "spec.parentQueue is nobody, which does not exist; create it or name another parent"},
 			repair: func() { c.Add(t, kaiQueue("nobody", "", 4, -1)) }},
 		"cycle": {queue: "below-ring", code: "InvalidQueue",
-			reason: "queue below-ring cannot be used: queue ring-a: spec.parentQueue is ring-b, which makes it its own ancestor",
-			object: "ring-b", condition: invalid("queue ring-b: spec.parentQueue is ring-a, which makes it its own ancestor"),
+			reason: "queue below-ring cannot be used: queue ring-a: spec.parentQueue is ring-b, which makes it its own " +
+				"ancestor; name another parent, or none",
+			object: "ring-b", condition: invalid("queue ring-b: spec.parentQueue is ring-a, which makes it its own ancestor; " +
+				"name another parent, or none"),
 			repair: parent("ring-b", nil)},
 		"greedy": {queue: "greedy", code: "InvalidQueue",
 			reason: "queue greedy cannot be used: queue greedy: it deserves 4 gpu, and its parent small only 2; " +
@@ -118,7 +121,7 @@ func TestQ05_ClosedVolcanoQueue(t *testing.T) {
 	runs(t, c, running, 2)
 	setState("Closing")
 	waiting := addQueued(t, c, testbed.Volcano, "ml", "waiting", "closing", 2)
-	waits(t, c, m, "ml/waiting", waiting, 2, "QueueClosed", "queue closing is closed")
+	waits(t, c, m, "ml/waiting", waiting, 2, "QueueClosed", "queue closing is closed; open it or name another queue")
 	negative := addQueued(t, c, testbed.Volcano, "ml", "negative", "negative", 2)
 	const problem = "queue negative: spec.capability: nvidia.com/gpu is -1, must not be negative"
 	waits(t, c, m, "ml/negative", negative, 2, "InvalidQueue", "queue negative cannot be used: "+problem)
@@ -236,7 +239,7 @@ func TestQ05_NamespaceOfAQueue(t *testing.T) {
 	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "own", "training", 2), 2)
 	runs(t, c, addQueued(t, c, testbed.KAI, "web", "shared", "shared", 2), 2)
 	waits(t, c, m, "web/foreign", foreign, 2, "QueueNotAllowed",
-		"namespace web may not use queue training (queueNamespaces)")
+		"namespace web may not use queue training; add training:web to queueNamespaces or name another queue")
 	c.EditPodGroup(t, testbed.KAI, "web", "foreign", map[string]any{"queue": "shared"})
 	c.Recorder.WaitBound(t, foreign, 2, 30*time.Second)
 }

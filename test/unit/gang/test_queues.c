@@ -328,7 +328,7 @@ static void Q05_a_cycle_stops_its_own_queues_alone(void **state)
     assert_string_equal(world_reason_name(w, "a"), "InvalidQueue");
     assert_string_equal(world_reason(w, "a"),
                         "gang default/a: queue below cannot be used: queue x: spec.parent is y, "
-                        "which makes it its own ancestor");
+                        "which makes it its own ancestor; name another parent, or none");
     assert_string_equal(world_state(w, "b"), "Planned");
     world_queue(w, "y", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
     assert_string_equal(world_state(w, "a"), "Planned");
@@ -341,8 +341,9 @@ static void Q05_a_missing_parent_and_too_much_deserved_are_named(void **state)
     struct world *w = world_of_nodes(1, 8);
     world_queue(w, "q", "gone", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "q", 2, 1);
-    assert_string_equal(world_reason(w, "a"), "gang default/a: queue q cannot be used: queue q: "
-                                              "spec.parent is gone, which does not exist");
+    assert_string_equal(world_reason(w, "a"),
+                        "gang default/a: queue q cannot be used: queue q: spec.parent is gone, "
+                        "which does not exist; create it or name another parent");
     world_queue(w, "gone", NULL, 3, GANG_UNLIMITED);
     assert_string_equal(world_state(w, "a"), "Planned");
     world_queue(w, "q", "gone", 4, GANG_UNLIMITED);
@@ -383,7 +384,8 @@ static void Q05_a_closed_queue_and_one_with_children_take_no_gang(void **state)
     world_queue(w, "leaf", "top", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "q", 2, 1);
     world_queued(w, "b", "top", 2, 1);
-    assert_string_equal(world_reason(w, "a"), "gang default/a: queue q is closed");
+    assert_string_equal(world_reason(w, "a"), 
+                        "gang default/a: queue q is closed; open it or name another queue");
     assert_string_equal(world_reason(w, "b"),
                         "gang default/b: queue top has queues below it; name one of these");
     world_queue(w, "q", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
@@ -403,7 +405,8 @@ static void Q05_a_queue_below_a_closed_one_takes_no_gang(void **state)
     world_queue(w, "leaf", "middle", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "leaf", 2, 1);
     assert_string_equal(world_reason(w, "a"),
-                        "gang default/a: queue top (above queue leaf) is closed");
+                        "gang default/a: queue top (above queue leaf) is closed; open it or name "
+                        "another queue");
     world_queue(w, "middle", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
     assert_string_equal(world_state(w, "a"), "Planned");
     world_queue(w, "middle", "top", GANG_NOT_STATED, GANG_UNLIMITED);
@@ -429,6 +432,9 @@ static void Q05_a_namespace_without_a_grant_may_not_use_the_queue(void **state)
     world_queued(w, "a", "q", 2, 1);
     world_queued(w, "b", "open", 2, 1);
     assert_string_equal(world_reason_name(w, "a"), "QueueNotAllowed");
+    assert_string_equal(world_reason(w, "a"),
+                        "gang default/a: namespace default may not use queue q; add q:default to "
+                        "queueNamespaces or name another queue");
     assert_string_equal(world_state(w, "b"), "Planned");
     world_free(w);
 }
