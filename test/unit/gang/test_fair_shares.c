@@ -8,7 +8,8 @@
 #define QUEUES_MOST 5 /* the last one has no name */
 #define ALL         GANG_UNLIMITED
 
-/* `want` is what the gangs of the queue need together, `share` is in thousandths. */
+/* `want` is what the gangs of the queue need together: so many GPUs, and the same number of CPUs.
+ * `share` is in thousandths of a GPU. */
 struct row {
     const char *name, *parent;
     int weight, priority;
@@ -66,6 +67,12 @@ static const struct rule rules[] = {
     {"a limit of nothing is a share of nothing",
      8,
      {{"a", NULL, 1, 0, 0, 0, 0, 20, 0}, {"b", NULL, 1, 0, 0, ALL, 0, 20, 8000}}},
+    {"a limit bounds the share even if the queue deserves more",
+     8,
+     {{"a", NULL, 1, 0, 6, 4, 0, 20, 4000}, {"b", NULL, 1, 0, 0, ALL, 0, 20, 4000}}},
+    {"a share contains what other queues reserve and do not want",
+     8,
+     {{"a", NULL, 1, 0, 4, ALL, 4, 1, 1000}, {"b", NULL, 1, 0, 0, ALL, 0, 20, 7000}}},
     {"the surplus goes to the highest priority first",
      8,
      {{"a", NULL, 1, 1, 0, ALL, 0, 5, 5000}, {"b", NULL, 9, 0, 0, ALL, 0, 20, 3000}}},
@@ -92,7 +99,36 @@ static const struct rule rules[] = {
       {"y", "p", 1, 0, 0, ALL, 0, 20, 0}}},
 };
 
-static void add_queue(struct world *w, const struct row *row)
+/* The same for two resources. */
+struct two_rows {
+    struct row gpu;
+    int cpu_weight;
+    int64_t cpu_deserved, cpu_share; /* thousandths of a CPU */
+};
+
+static const struct rule_of_two {
+    const char *text;
+    int gpus, cpus;
+    struct two_rows rows[3];
+} rules_of_two[] = {
+    {"each resource is divided on its own, by its own weight",
+     8,
+     12,
+     {{{"a", NULL, 3, 0, 0, ALL, 0, 20, 6000}, 1, 0, 3000},
+      {{"b", NULL, 1, 0, 0, ALL, 0, 20, 2000}, 3, 0, 9000}}},
+    {"what a queue deserves of one resource does not change the others",
+     8,
+     12,
+     {{{"a", NULL, 1, 0, 6, ALL, 0, 20, 7000}, 1, 0, 4000},
+      {{"b", NULL, 1, 0, 0, ALL, 0, 20, 1000}, 1, 4, 8000}}},
+    {"a limit for one resource does not limit the others",
+     8,
+     12,
+     {{{"a", NULL, 1, 0, 0, 1, 0, 20, 1000}, 1, 0, 6000},
+      {{"b", NULL, 1, 0, 0, ALL, 0, 20, 7000}, 1, 0, 6000}}},
+};
+
+static struct gang_queue_facts *a_queue(const struct row *row)
 {
     struct gang_queue_facts *f = world_queue_facts(row->name, row->parent);
     f->weight = 1000 * row->weight;
@@ -101,7 +137,7 @@ static void add_queue(struct world *w, const struct row *row)
     q->deserved = row->deserved;
     q->cap = row->cap;
     q->reserved = row->reserved;
-    world_queue_set(w, f);
+    return f;
 }
 
 static void add_gangs(struct world *w, const struct row *row)
@@ -112,6 +148,15 @@ static void add_gangs(struct world *w, const struct row *row)
     }
 }
 
+static void expect_share(const struct world *w, const char *rule, const char *queue,
+                         const char *resource, int64_t want)
+{
+    int64_t share = world_queue_share(w, queue, resource);
+    if (share != want)
+        fail_msg("%s: queue %s has %lld thousandths of %s, not %lld", rule, queue, (long long)share,
+                 resource, (long long)want);
+}
+
 static void Q02_each_rule_gives_the_share_that_it_says(void **state)
 {
     (void)state;
@@ -119,15 +164,36 @@ static void Q02_each_rule_gives_the_share_that_it_says(void **state)
         struct world *w = world_new();
         world_node(w, "n0", rules[i].gpus);
         for (const struct row *row = rules[i].rows; row->name; row++)
-            add_queue(w, row);
+            world_queue_set(w, a_queue(row));
         for (const struct row *row = rules[i].rows; row->name; row++)
             add_gangs(w, row);
         world_wait(w, SECONDS(2));
-        for (const struct row *row = rules[i].rows; row->name; row++) {
-            int64_t share = world_queue_share(w, row->name, GPU);
-            if (share != row->share)
-                fail_msg("%s: queue %s has %lld thousandths, not %lld", rules[i].text, row->name,
-                         (long long)share, (long long)row->share);
+        for (const struct row *row = rules[i].rows; row->name; row++)
+            expect_share(w, rules[i].text, row->name, GPU, row->share);
+        world_free(w);
+    }
+}
+
+static void Q02_each_resource_has_a_share_of_its_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rules_of_two); i++) {
+        const struct rule_of_two *rule = &rules_of_two[i];
+        struct world *w = world_new();
+        world_node_small(w, "n0", rule->gpus, 1000 * rule->cpus);
+        for (const struct two_rows *row = rule->rows; row->gpu.name; row++) {
+            struct gang_queue_facts *f = a_queue(&row->gpu);
+            struct gang_quota *cpu = gang_quota_add(f, "cpu");
+            cpu->deserved = 1000 * row->cpu_deserved;
+            cpu->weight = 1000 * row->cpu_weight;
+            world_queue_set(w, f);
+        }
+        for (const struct two_rows *row = rule->rows; row->gpu.name; row++)
+            add_gangs(w, &row->gpu);
+        world_wait(w, SECONDS(2));
+        for (const struct two_rows *row = rule->rows; row->gpu.name; row++) {
+            expect_share(w, rule->text, row->gpu.name, GPU, row->gpu.share);
+            expect_share(w, rule->text, row->gpu.name, "cpu", 1000 * row->cpu_share);
         }
         world_free(w);
     }
@@ -137,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q02_each_rule_gives_the_share_that_it_says),
+        cmocka_unit_test(Q02_each_resource_has_a_share_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

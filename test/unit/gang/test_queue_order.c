@@ -13,7 +13,7 @@
 struct row {
     const char *name, *parent;
     int weight, priority, created;
-    int64_t deserved;
+    int64_t deserved, deserved_cpu; /* GPUs, millicores */
     int gpus, cpu;
 };
 
@@ -25,40 +25,50 @@ struct rule {
 
 static const struct rule rules[] = {
     {"a queue below its deserved amount comes before a higher priority",
-     {{"a", NULL, 1, 0, 1, 4, 3, 0}, {"b", NULL, 1, 5, 1, NONE, 0, 0}}},
+     {{"a", NULL, 1, 0, 1, 4, NONE, 3, 0}, {"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}}},
     {"a queue that uses what it deserves is not below it",
-     {{"a", NULL, 1, 0, 1, NONE, 1, 0}, {"b", NULL, 1, 0, 1, 4, 4, 0}}},
+     {{"a", NULL, 1, 0, 1, NONE, NONE, 1, 0}, {"b", NULL, 1, 0, 1, 4, NONE, 4, 0}}},
+    {"a queue below its deserved amount of each resource is below it",
+     {{"a", NULL, 1, 0, 1, 4, 2000, 3, 1000}, {"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}}},
+    {"a queue that uses what it deserves of one resource is not below it",
+     {{"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}, {"a", NULL, 1, 0, 1, 4, 2000, 3, 2000}}},
+    {"a resource of which a queue deserves and uses nothing does not count",
+     {{"a", NULL, 1, 0, 1, 4, 0, 3, 0}, {"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}}},
+    {"a queue that uses a resource of which it deserves nothing is not below it",
+     {{"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}, {"a", NULL, 1, 0, 1, 4, 0, 3, 1000}}},
+    {"a resource that a queue does not state does not count",
+     {{"a", NULL, 1, 0, 1, 4, NONE, 3, 1000}, {"b", NULL, 1, 5, 1, NONE, NONE, 0, 0}}},
     {"a higher priority comes before a smaller share",
-     {{"a", NULL, 1, 1, 1, NONE, 6, 0}, {"b", NULL, 1, 0, 1, NONE, 0, 0}}},
+     {{"a", NULL, 1, 1, 1, NONE, NONE, 6, 0}, {"b", NULL, 1, 0, 1, NONE, NONE, 0, 0}}},
     {"the smaller share comes first",
-     {{"b", NULL, 1, 0, 1, NONE, 3, 0}, {"a", NULL, 1, 0, 1, NONE, 4, 0}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 3, 0}, {"a", NULL, 1, 0, 1, NONE, NONE, 4, 0}}},
     {"a share is divided by the weight",
-     {{"b", NULL, 3, 0, 1, NONE, 5, 0}, {"a", NULL, 1, 0, 1, NONE, 2, 0}}},
+     {{"b", NULL, 3, 0, 1, NONE, NONE, 5, 0}, {"a", NULL, 1, 0, 1, NONE, NONE, 2, 0}}},
     {"the resource of which a queue uses most counts: 32 of 64 CPUs are more than 5 of 16 GPUs",
-     {{"b", NULL, 1, 0, 1, NONE, 5, 0}, {"a", NULL, 1, 0, 1, NONE, 1, 31000}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 5, 0}, {"a", NULL, 1, 0, 1, NONE, NONE, 1, 31000}}},
     {"the resource of which a queue uses most counts: 8 of 64 CPUs are less than 3 of 16 GPUs",
-     {{"b", NULL, 1, 0, 1, NONE, 0, 8000}, {"a", NULL, 1, 0, 1, NONE, 3, 0}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 0, 8000}, {"a", NULL, 1, 0, 1, NONE, NONE, 3, 0}}},
     {"shares are not rounded: 1 of 16 GPUs is less than 5 of 64 CPUs",
-     {{"b", NULL, 1, 0, 1, NONE, 1, 0}, {"a", NULL, 1, 0, 1, NONE, 0, 5000}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 1, 0}, {"a", NULL, 1, 0, 1, NONE, NONE, 0, 5000}}},
     {"of equal shares, the older queue comes first",
-     {{"b", NULL, 1, 0, 1, NONE, 2, 0}, {"a", NULL, 1, 0, 2, NONE, 2, 0}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 2, 0}, {"a", NULL, 1, 0, 2, NONE, NONE, 2, 0}}},
     {"of queues of one age, names decide",
-     {{"a", NULL, 1, 0, 1, NONE, 2, 0}, {"b", NULL, 1, 0, 1, NONE, 2, 0}}},
+     {{"a", NULL, 1, 0, 1, NONE, NONE, 2, 0}, {"b", NULL, 1, 0, 1, NONE, NONE, 2, 0}}},
     {"parents are compared before their children: the share of p is smaller",
-     {{"x", "p", 1, 0, 1, NONE, 4, 0},
-      {"p", NULL, 1, 0, 1, NONE, 0, 0},
-      {"q", NULL, 1, 0, 1, NONE, 0, 0},
-      {"y", "q", 1, 0, 1, NONE, 5, 0}}},
+     {{"x", "p", 1, 0, 1, NONE, NONE, 4, 0},
+      {"p", NULL, 1, 0, 1, NONE, NONE, 0, 0},
+      {"q", NULL, 1, 0, 1, NONE, NONE, 0, 0},
+      {"y", "q", 1, 0, 1, NONE, NONE, 5, 0}}},
     {"a child's priority does not count outside its parent",
-     {{"x", "p", 1, 0, 1, NONE, 1, 0},
-      {"p", NULL, 1, 0, 1, NONE, 0, 0},
-      {"q", NULL, 1, 0, 1, NONE, 0, 0},
-      {"y", "q", 1, 9, 1, NONE, 2, 0}}},
+     {{"x", "p", 1, 0, 1, NONE, NONE, 1, 0},
+      {"p", NULL, 1, 0, 1, NONE, NONE, 0, 0},
+      {"q", NULL, 1, 0, 1, NONE, NONE, 0, 0},
+      {"y", "q", 1, 9, 1, NONE, NONE, 2, 0}}},
     {"a parent's use is that of all queues below it",
-     {{"b", NULL, 1, 0, 1, NONE, 3, 0},
-      {"p", NULL, 1, 0, 1, NONE, 0, 0},
-      {"x", "p", 1, 0, 1, NONE, 2, 0},
-      {"y", "p", 1, 0, 1, NONE, 2, 0}}},
+     {{"b", NULL, 1, 0, 1, NONE, NONE, 3, 0},
+      {"p", NULL, 1, 0, 1, NONE, NONE, 0, 0},
+      {"x", "p", 1, 0, 1, NONE, NONE, 2, 0},
+      {"y", "p", 1, 0, 1, NONE, NONE, 2, 0}}},
 };
 
 static bool is_parent(const struct rule *rule, const struct row *row)
@@ -76,6 +86,8 @@ static void add_queue(struct world *w, const struct row *row)
     f->priority = row->priority;
     f->created = row->created;
     gang_quota_add(f, GPU)->deserved = row->deserved;
+    if (row->deserved_cpu != NONE)
+        gang_quota_add(f, "cpu")->deserved = row->deserved_cpu;
     world_queue_set(w, f);
 }
 
@@ -97,10 +109,13 @@ static void add_use(struct world *w, const char *queue, int gpus, int cpu)
     world_pod_set(w, f);
 }
 
-/* Fills the node, adds the waiting gangs, and then frees one GPU. */
+/* Fills the node, adds the waiting gangs, and then frees one GPU. Nobody takes room back. */
 static struct world *play(const struct rule *rule)
 {
-    struct world *w = world_new();
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    config.preemption = false;
+    struct world *w = world_new_with(config, true);
     int rest = GPUS;
     world_node_small(w, "n0", GPUS, CPU);
     for (const struct row *row = rule->rows; row->name; row++) {

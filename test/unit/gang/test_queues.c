@@ -130,6 +130,36 @@ static void Q01_two_kinds_of_gpus_of_one_pod_count_together(void **state)
     world_free(w);
 }
 
+/* Other than in KAI. A limit for it needs its own name. */
+static void Q01_a_mig_device_does_not_count_as_gpu(void **state)
+{
+    (void)state;
+    static const char mig[] = "nvidia.com/mig-3g.20gb";
+    struct world *w = world_new();
+    struct gang_node_facts *node = world_gpu_node("n0", 0);
+    gang_amounts_add(&node->allocatable, mig, 8);
+    world_node_facts(w, node);
+    struct gang_queue_facts *f = world_queue_facts("q", NULL);
+    gang_quota_add(f, GANG_ANY_GPU)->cap = 0;
+    gang_quota_add(f, mig)->cap = 4;
+    world_queue_set(w, f);
+    for (int n = 4; n <= 5; n++) {
+        cleanup_free char *name = xasprintf("g%d", n);
+        struct gang_group_facts *g = world_group_facts(name, 1);
+        g->queue = xstrdup("q");
+        world_group_set(w, g);
+        struct gang_pod_facts *p = world_pod_facts(name, name, 0);
+        gang_amounts_add(&p->requests, mig, n);
+        world_pod_set(w, p);
+    }
+    assert_string_equal(world_state(w, "g4"), "Planned");
+    assert_int_equal(world_queue_used(w, "q", GANG_ANY_GPU), 0);
+    assert_int_equal(world_queue_used(w, "q", mig), 4);
+    assert_non_null(
+        strstr(world_reason(w, "g5"), "queue q uses 4 of its limit of 4 nvidia.com/mig"));
+    world_free(w);
+}
+
 /* A gang of 8 GPUs waits in a queue that deserves this many of the 8. One GPU becomes free. */
 static void a_smaller_gang_is(const char *state, int64_t deserved, const char *resource)
 {
@@ -384,7 +414,7 @@ static void Q05_a_closed_queue_and_one_with_children_take_no_gang(void **state)
     world_queue(w, "leaf", "top", GANG_NOT_STATED, GANG_UNLIMITED);
     world_queued(w, "a", "q", 2, 1);
     world_queued(w, "b", "top", 2, 1);
-    assert_string_equal(world_reason(w, "a"), 
+    assert_string_equal(world_reason(w, "a"),
                         "gang default/a: queue q is closed; open it or name another queue");
     assert_string_equal(world_reason(w, "b"),
                         "gang default/b: queue top has queues below it; name one of these");
@@ -719,6 +749,7 @@ int main(void)
         cmocka_unit_test(Q01_a_resource_that_is_not_requested_is_not_checked),
         cmocka_unit_test(Q01_all_kinds_of_gpus_count_together),
         cmocka_unit_test(Q01_two_kinds_of_gpus_of_one_pod_count_together),
+        cmocka_unit_test(Q01_a_mig_device_does_not_count_as_gpu),
         cmocka_unit_test(Q02_room_is_kept_for_a_gang_within_its_share),
         cmocka_unit_test(Q01_extras_stay_within_the_limit),
         cmocka_unit_test(Q01_extras_that_come_during_a_commit_stay_within_the_limit),

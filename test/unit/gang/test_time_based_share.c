@@ -73,10 +73,9 @@ static void replace_oldest(struct load *l)
 }
 
 /* Queue a uses the cluster alone for one half-life; then both queues have a backlog. Returns how
- * many GPUs a uses when all of its first jobs have ended. */
-static int64_t used_by_a_later(int64_t k)
+ * many GPUs a uses when all of its first jobs have ended. Frees the world. */
+static int64_t used_by_a_later(struct load l)
 {
-    struct load l = load_new(k);
     arrive(&l, "a", GPUS);
     assert_int_equal(start_planned(&l), GPUS);
     world_wait(l.w, HALF_LIFE);
@@ -97,9 +96,79 @@ static int64_t used_by_a_later(int64_t k)
 static void Q02_past_use_lowers_the_share(void **state)
 {
     (void)state;
-    assert_int_equal(used_by_a_later(0), GPUS / 2);
-    assert_int_equal(used_by_a_later(1000), 3);
-    assert_int_equal(used_by_a_later(10000), 1);
+    assert_int_equal(used_by_a_later(load_new(0)), GPUS / 2);
+    assert_int_equal(used_by_a_later(load_new(1000)), 3);
+    assert_int_equal(used_by_a_later(load_new(10000)), 1);
+}
+
+static void move_below(struct load *l, const char *name, const char *parent)
+{
+    struct gang_queue_facts *f = world_queue_facts(name, parent);
+    f->weight = 1000;
+    world_queue_set(l->w, f);
+}
+
+/* The queues p and q have never used anything. */
+static void Q02_past_use_lowers_the_share_below_a_parent_too(void **state)
+{
+    (void)state;
+    struct load l = load_new(1000);
+    world_queue_weight(l.w, "p", 1);
+    world_queue_weight(l.w, "q", 1);
+    move_below(&l, "a", "p");
+    move_below(&l, "b", "p");
+    assert_int_equal(used_by_a_later(l), 3);
+}
+
+/* If the idle queue counted, w would be 1/4, and w' of a would be 0. */
+static void Q02_an_idle_sibling_does_not_count(void **state)
+{
+    (void)state;
+    struct load l = load_new(1000);
+    world_queue_weight(l.w, "idle", 2);
+    assert_int_equal(used_by_a_later(l), 3);
+}
+
+/* After two half-lives, the past use of a is 3/4, so its w' would be 1/2 + 10 (1/2 - 3/4) < 0. That
+ * of b is 1/2 + 10 / 2, 11 times its weight. */
+static void Q02_a_weight_falls_to_a_thousandth(void **state)
+{
+    (void)state;
+    struct load l = load_new(10000);
+    world_node_small(l.w, "n", GPUS, 1000 * GPUS); /* a finer measure than GPUs */
+    arrive(&l, "a", GPUS);
+    assert_int_equal(start_planned(&l), GPUS);
+    world_wait(l.w, 2 * HALF_LIFE);
+    arrive(&l, "a", GPUS);
+    arrive(&l, "b", GPUS);
+    world_wait(l.w, SECONDS(2));
+    int64_t a = world_queue_share(l.w, "a", "cpu"), b = world_queue_share(l.w, "b", "cpu");
+    assert_int_equal(b, INT64_C(8000000) * 11000 / 11001);
+    assert_int_equal(a + b, 8000000);
+    world_free(l.w);
+}
+
+/* What a queue has used of one resource lowers its share of the others. */
+static void Q02_past_use_of_cpu_lowers_the_share_of_gpus(void **state)
+{
+    (void)state;
+    struct load l = load_new(1000);
+    struct gang_pod_facts *f = world_pod_facts("cpus", NULL, 0);
+    world_node(l.w, "n", 0);
+    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("a")};
+    f->requests.items[0].amount = 64000; /* all of the node */
+    f->node = xstrdup("n");
+    f->phase = PHASE_RUNNING;
+    world_pod_set(l.w, f);
+    world_wait(l.w, HALF_LIFE);
+    world_pod_gone(l.w, "cpus");
+    arrive(&l, "a", GPUS);
+    arrive(&l, "b", GPUS);
+    world_wait(l.w, SECONDS(2));
+    world_node(l.w, "n", GPUS);
+    assert_int_equal(start_planned(&l), GPUS);
+    assert_int_equal(world_queue_used(l.w, "a", GPU), 3);
+    world_free(l.w);
 }
 
 /* After some half-lives, past use does not count any more. */
@@ -172,6 +241,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q02_past_use_lowers_the_share),
+        cmocka_unit_test(Q02_past_use_lowers_the_share_below_a_parent_too),
+        cmocka_unit_test(Q02_an_idle_sibling_does_not_count),
+        cmocka_unit_test(Q02_a_weight_falls_to_a_thousandth),
+        cmocka_unit_test(Q02_past_use_of_cpu_lowers_the_share_of_gpus),
         cmocka_unit_test(Q02_past_use_counts_until_it_ends),
         cmocka_unit_test(Q02_past_use_fades),
         cmocka_unit_test(Q05_weights_of_any_size_can_be_compared),
