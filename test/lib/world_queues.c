@@ -78,6 +78,7 @@ void world_starts(struct world *w, const char *name, int members, int gpus)
 struct wanted {
     const char *name, *resource;
     struct gang_queue_amount amount;
+    int64_t credit;
 };
 
 static void pick(void *arg, const struct gang_queue_view *view)
@@ -85,30 +86,35 @@ static void pick(void *arg, const struct gang_queue_view *view)
     struct wanted *x = arg;
     if (strcmp(view->status.ref->name, x->name) != 0)
         return;
+    x->credit = view->credit;
     for (size_t i = 0; i < view->status.n_amounts; i++)
         if (strcmp(view->status.amounts[i].resource, x->resource) == 0)
             x->amount = view->status.amounts[i];
 }
 
-static struct gang_queue_amount amount_of(const struct world *w, const char *name,
-                                          const char *resource)
+static struct wanted look_up(const struct world *w, const char *name, const char *resource)
 {
     struct wanted x = {.name = name, .resource = resource};
     gang_core_queues(w->core, 0, SIZE_MAX, pick, &x);
-    return x.amount;
+    return x;
 }
 
 int64_t world_queue_used(const struct world *w, const char *name, const char *resource)
 {
-    return amount_of(w, name, resource).used;
+    return look_up(w, name, resource).amount.used;
 }
 
 int64_t world_queue_requested(const struct world *w, const char *name, const char *resource)
 {
-    return amount_of(w, name, resource).requested;
+    return look_up(w, name, resource).amount.requested;
 }
 
 int64_t world_queue_share(const struct world *w, const char *name, const char *resource)
 {
-    return amount_of(w, name, resource).share;
+    return look_up(w, name, resource).amount.share;
+}
+
+int64_t world_queue_credit(const struct world *w, const char *name)
+{
+    return look_up(w, name, "").credit;
 }

@@ -31,5 +31,7 @@ int64_t world_queue_used(const struct world *w, const char *name, const char *re
 int64_t world_queue_requested(const struct world *w, const char *name, const char *resource);
 /* The queue's fair share in thousandths, from the same computation. */
 int64_t world_queue_share(const struct world *w, const char *name, const char *resource);
+/* See struct gang_queue_view. */
+int64_t world_queue_credit(const struct world *w, const char *name);
 
 #endif
