@@ -83,6 +83,13 @@ int duration_parse(const char *text, usec_t *ret, struct err *err)
     return 0;
 }
 
+int duration_parse_units(const char *text, usec_t *ret)
+{
+    size_t len = strlen(text);
+    bool unit = len > 0 && (!strchr("0123456789.", text[len - 1]) || strcmp(text, "0") == 0);
+    return unit ? duration_parse(text, ret, NULL) : -1;
+}
+
 void duration_format(struct buf *b, usec_t d)
 {
     if (d > 0 && d < USEC_PER_MSEC) {

@@ -12,6 +12,8 @@
 
 /* Returns 0 and *ret from 0 to 100 years, or ERR_INVALID. */
 int duration_parse(const char *text, usec_t *ret, struct err *err);
+/* The same, but every number needs a unit, except "0", as in durations of Go. -1: invalid. */
+int duration_parse_units(const char *text, usec_t *ret);
 
 /* Appends d, such as "1m30s", "2.5s", "40ms" or "0s". duration_parse() returns the same value. */
 void duration_format(struct buf *b, usec_t d);

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "base/duration.h"
 #include "workload/kinds.h"
 
 #define KAI     "scheduling.run.ai"
@@ -343,6 +344,23 @@ static const char *kai_preemptibility(const struct workload_case *c)
     return NULL;
 }
 
+static bool reads_delay(const json_t *object, usec_t *ret)
+{
+    const char *text = read_annotation(object, "kai.scheduler/preemption-delay");
+    return text && duration_parse_units(text, ret) == 0;
+}
+
+/* KAI ignores values that are no durations. Source: KAI default_grouper.go
+ * calcPodGroupPreemptionDelay. */
+static usec_t kai_preemption_delay(const struct workload_case *c)
+{
+    usec_t delay = 0;
+    bool found = reads_delay(c->marks, &delay);
+    for (size_t i = c->n; i-- > 0 && !found;) /* the pod last */
+        found = reads_delay(c->chain[i], &delay);
+    return delay;
+}
+
 static int kai_size(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     g->min_member = 1;
@@ -386,6 +404,7 @@ static int kai_group(struct workload_case *c, struct workload_group *g, struct e
     g->queue = kai_queue(c);
     g->priority_class = kai_priority(c);
     g->preemptibility = kai_preemptibility(c);
+    g->preemption_delay = kai_preemption_delay(c);
     return kai_size(c, g, err) < 0 ? about(c->chain, c->at, err) : 0;
 }
 

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/usec.h"
 
 /* A kind that the configuration adds. A path consists of keys joined by dots. "groups[*]" stands
  * for each item of a list, and "*" for each value of an object. Several values are added up. */
@@ -90,6 +91,7 @@ struct workload_group {
     char *queue;                /* NULL: the dialect's default */
     char *priority_class;       /* NULL: none */
     const char *preemptibility; /* KAI's; a constant; NULL: by priority */
+    usec_t preemption_delay;    /* KAI's; 0: none */
     /* Quantities as text; NULL: none. Computed from chain[0], and other pods can differ. So write
      * it only together with the minimum. */
     json_t *min_resources;

@@ -44,13 +44,6 @@ int dialect_bad_annotation(const char *key, const char *value, const char *want,
                    want);
 }
 
-int dialect_duration(const char *text, usec_t *ret)
-{
-    size_t len = strlen(text);
-    bool unit = len > 0 && (!strchr("0123456789.", text[len - 1]) || str_eq(text, "0"));
-    return unit ? duration_parse(text, ret, NULL) : -1;
-}
-
 int dialect_spec(const json_t *group, const json_t **ret, struct err *err)
 {
     *ret = NULL;
@@ -63,7 +56,7 @@ int dialect_spec_duration(const json_t *spec, const char *key, usec_t *ret, stru
     char q[FIELD_QUOTED];
     if (field_string(spec, key, &text, err) < 0)
         return err_at(err, "spec");
-    if (!text || dialect_duration(text, ret) == 0)
+    if (!text || duration_parse_units(text, ret) == 0)
         return 0;
     return err_set(err, ERR_INVALID, "spec.%s is %s, must be a duration with a unit, such as 5m",
                    key, field_quote(text, q));

@@ -31,8 +31,6 @@ const char *dialect_value(const json_t *object, const struct dialect_key *key);
 char *dialect_queue_name(const char *name);
 /* Sets err: the annotation has this value and must be what `want` says. Returns -1. */
 int dialect_bad_annotation(const char *key, const char *value, const char *want, struct err *err);
-/* A duration as Go reads it: every number needs a unit. -1: the text is none. */
-int dialect_duration(const char *text, usec_t *ret);
 
 /* The object's spec; NULL if it has none. */
 int dialect_spec(const json_t *group, const json_t **ret, struct err *err);

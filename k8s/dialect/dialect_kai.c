@@ -7,6 +7,7 @@
  * Newer versions of KAI's CRD have no status.phase and no counters. The API server drops these
  * fields and stores the conditions.
  */
+#include "base/duration.h"
 #include "base/map.h"
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/dialect/queue_common.h"
@@ -225,6 +226,11 @@ static json_t *kai_make(const struct workload_group *group)
     json_object_del(spec, "minResources");
     if (group->preemptibility)
         json_object_set_new(spec, "preemptibility", json_string(group->preemptibility));
+    if (group->preemption_delay) {
+        cleanup_buf struct buf delay = BUF_INIT;
+        duration_format(&delay, group->preemption_delay);
+        json_object_set_new(spec, "preemptionDelay", json_string(buf_str(&delay)));
+    }
     for (size_t i = 0; i < group->n_roles; i++)
         json_array_append_new(parts, kai_made_part(group, &group->roles[i]));
     if (group->n_roles > 0)
@@ -345,7 +351,7 @@ static const struct dialect_field kai_fields[] = {
     {"spec.subGroups[].topologyConstraint", 0, ""},
     {"spec.markUnschedulable", 0, ""},
     {"spec.schedulingBackoff", 0, ""},
-    {"spec.preemptionDelay", DIALECT_READS,
+    {"spec.preemptionDelay", DIALECT_READS | DIALECT_CREATES,
      "after its creation, and after its own eviction, the gang evicts no others for this time"},
     {"spec.stalenessGracePeriod", 0, ""},
     {"spec.parallelism", 0, ""},

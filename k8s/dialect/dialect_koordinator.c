@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/duration.h"
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/encoding/kube_field.h"
 
@@ -96,7 +97,7 @@ static int read_waiting_time(const json_t *object, struct gang_group_facts *fact
     usec_t time = 0;
     if (!text)
         return 0;
-    if (dialect_duration(text, &time) < 0)
+    if (duration_parse_units(text, &time) < 0)
         return dialect_bad_annotation(GANG "waiting-time", text,
                                       "a duration with a unit, such as 600s or 10m", err);
     if (time > 0)

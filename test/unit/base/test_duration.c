@@ -52,6 +52,29 @@ static void invalid_durations_are_refused(void **state)
     }
 }
 
+static void durations_of_go_need_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        usec_t want; /* -1: invalid */
+    } cases[] = {{"90s", 90 * USEC_PER_SEC},
+                 {"1h30m", 5400 * USEC_PER_SEC},
+                 {"0", 0},
+                 {"0s", 0},
+                 {"30", -1},
+                 {"1m30", -1},
+                 {"1.", -1},
+                 {"-5m", -1},
+                 {"", -1}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        usec_t got = -1;
+        int r = duration_parse_units(cases[i].text, &got);
+        if (r != (cases[i].want < 0 ? -1 : 0) || (r == 0 && got != cases[i].want))
+            fail_msg("%s", cases[i].text);
+    }
+}
+
 static void a_formatted_duration_parses_to_the_same_value(void **state)
 {
     (void)state;
@@ -85,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_parsed),
         cmocka_unit_test(invalid_durations_are_refused),
+        cmocka_unit_test(durations_of_go_need_units),
         cmocka_unit_test(a_formatted_duration_parses_to_the_same_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

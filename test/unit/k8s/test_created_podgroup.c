@@ -45,6 +45,7 @@ static struct workload_group group_of(int64_t min_member)
         .queue = copy_text("training"),
         .priority_class = copy_text("high"),
         .preemptibility = "non-preemptible",
+        .preemption_delay = 90 * USEC_PER_SEC,
         .min_resources = yaml_object("{cpu: '8', nvidia.com/gpu: '4'}"),
         .labels = yaml_object("{team: a}"),
         .annotations = yaml_object("{note: b}"),
@@ -68,7 +69,7 @@ static void each_dialect_writes_its_own_fields(void **state)
         const char *spec;
     } cases[] = {
         {&dialect_kai, "{minMember: 5, queue: training, priorityClassName: high, preemptibility: "
-                       "non-preemptible, subGroups: "
+                       "non-preemptible, preemptionDelay: 1m30s, subGroups: "
                        "[{name: headgroup, minMember: 1}, {name: w, minMember: 4}]}"},
         {&dialect_volcano, "{minMember: 5, queue: training, priorityClassName: high, "
                            "minResources: {cpu: '8', nvidia.com/gpu: '4'}, minTaskMember: "
@@ -115,7 +116,7 @@ static void kai_gets_nested_subgroups(void **state)
     g.min_children = 2;
     cleanup_json json_t *kai = dialect_kai.make(&g);
     assert_json(kai, "{minSubGroup: 2, queue: training, priorityClassName: high, preemptibility: "
-                     "non-preemptible, subGroups: ["
+                     "non-preemptible, preemptionDelay: 1m30s, subGroups: ["
                      "{name: driver}, {name: driver-replica-0, parent: driver, minMember: 1}, "
                      "{name: workers, minSubGroup: 1}, "
                      "{name: workers-replica-0, parent: workers, minMember: 2}, "
@@ -141,6 +142,7 @@ static void a_created_podgroup_is_read_back_with_the_same_meaning(void **state)
         if ((*d)->decode(object, f, &err) < 0)
             fail_msg("%s: %s", (*d)->name, err.text);
         assert_int_equal(f->min_member, 5);
+        assert_int_equal(f->preemption_delay, *d == &dialect_kai ? 90 * USEC_PER_SEC : 0);
         gang_group_facts_free(f);
     }
     drop(&g);

@@ -222,6 +222,7 @@ static void created_podgroups_have_these_fields(void **state)
         .queue = (char *)(uintptr_t) "q",
         .priority_class = (char *)(uintptr_t) "high",
         .preemptibility = "preemptible",
+        .preemption_delay = USEC_PER_SEC,
         .min_resources = resources,
     };
     struct workload_group tree = flat;

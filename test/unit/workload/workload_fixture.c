@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/duration.h"
 #include "k8s/encoding/kube_field.h"
 #include "k8s/encoding/yaml_to_json.h"
 
@@ -63,6 +64,10 @@ char *fixture_words(const struct workload_group *g)
         buf_printf(&b, " priority %s", g->priority_class);
     if (g->preemptibility)
         buf_printf(&b, " %s", g->preemptibility);
+    if (g->preemption_delay) {
+        buf_puts(&b, " delay ");
+        duration_format(&b, g->preemption_delay);
+    }
     put_map(&b, "resources", g->min_resources);
     assert_non_null(g->labels);
     assert_non_null(g->annotations);
