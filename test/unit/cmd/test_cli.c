@@ -555,18 +555,29 @@ static void checked(const char *ops, const char *manifests, int status, const ch
     "    spec:\n"                                                                                  \
     "      restartPolicy: Never\n" MORE                                                            \
     "      containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]\n"
-#define GANG(MINIMUM)                                                                              \
+#define GANG_IN(QUEUE, MINIMUM)                                                                    \
     "---\n"                                                                                        \
     "{apiVersion: scheduling.run.ai/v2alpha2, kind: PodGroup, metadata: {name: train},"            \
-    " spec: {minMember: " MINIMUM "}}\n"
+    " spec: {queue: " QUEUE ", minMember: " MINIMUM "}}\n"
+#define GANG(MINIMUM) GANG_IN("", MINIMUM)
+#define QUEUE(NAME, GPUS)                                                                          \
+    "- {apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: " NAME "}, spec: "         \
+    "{resources: {cpu: {limit: -1}, memory: {limit: -1}, gpu: {limit: " GPUS "}}}}\n"
 
 static void check_says_what_would_happen_to_manifests(void **state)
 {
     (void)state;
     struct serving s;
     cleanup_file char *cluster =
-        file_make("nodes:\n- {name: n, count: 3, allocatable: {cpu: 64, nvidia.com/gpu: 2}}\n");
+        file_make("nodes:\n- {name: n, count: 3, allocatable: {cpu: 64, nvidia.com/gpu: 2}}\n"
+                  "objects:\n" QUEUE("small", "4") QUEUE("large", "-1"));
     serve(&s, cluster);
+    checked(s.ops, JOB("5", "") GANG_IN("small", "5"), 3,
+            "gang ml/train does not fit now: 5 members needed (5 gpu), but queue small uses 0 of "
+            "its limit of 4 gpu\nwould fit   with a minimum of 4 members\n"
+            "would fit   in queue large\n");
+    checked(s.ops, JOB("5", "") GANG_IN("none", "5"), 3,
+            " does not fit now: queue none does not exist; create it or name another queue\n");
     checked(s.ops, JOB("5", "") GANG("4"), 0,
             "gang ml/train fits now: 5 of 5 pods get a node, 4 are needed\n"
             "nodes       n-0 (2), n-1 (2), n-2 (1)\n");
