@@ -330,18 +330,23 @@ static char *kai_priority(const struct workload_case *c)
     return found && *found ? xstrdup(found) : NULL;
 }
 
-/* KAI ignores other values. Source: KAI default_grouper.go calcPodGroupPreemptibility. */
-static const char *kai_preemptibility(const struct workload_case *c)
+static const char *preemptibility_of(const json_t *object)
 {
-    static const char label[] = "kai.scheduler/preemptibility";
     static const char *const words[] = {"preemptible", "semi-preemptible", "non-preemptible"};
-    const char *found = read_label(c->marks, label);
-    for (size_t i = c->n; i-- > 0 && !found;) /* the pod last */
-        found = read_label(c->chain[i], label);
+    const char *found = read_label(object, "kai.scheduler/preemptibility");
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         if (found && strcmp(found, words[i]) == 0)
             return words[i];
     return NULL;
+}
+
+/* KAI ignores other values. Source: KAI default_grouper.go calcPodGroupPreemptibility. */
+static const char *kai_preemptibility(const struct workload_case *c)
+{
+    const char *found = preemptibility_of(c->marks);
+    for (size_t i = c->n; i-- > 0 && !found;) /* the pod last */
+        found = preemptibility_of(c->chain[i]);
+    return found;
 }
 
 static bool reads_delay(const json_t *object, usec_t *ret)
