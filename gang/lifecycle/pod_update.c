@@ -132,7 +132,7 @@ static enum gang_trigger trigger_of(const struct gang_pod_facts *old,
  *   4. Its claims, signature and rule labels, after 3: a new signature makes its gang plan again.
  *      New rule labels come before the old ones go, so that what both use is not news.
  *   5. The marks on its nodes, after 3 and 4, which may have released its slot.
- *   6. Its place in kube-scheduler's queue, before 7: it compares the facts with the nomination
+ *   6. Its position in kube-scheduler's queue, before 7: it compares the facts with the nomination
  *      that muster wrote or knew before.
  *   7. Its nomination, and then steering, which depends on it.
  *   8. Wide anti-affinity, its disruption budget and its gate, which depend on 2 alone.
