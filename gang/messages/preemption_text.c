@@ -44,32 +44,12 @@ static void emit_gang(struct gang_core *core, const struct gang *gang, const cha
             warn_pod(core, pod, KUBE_EVENT_POD_PREEMPTED, why);
 }
 
-/* How many members its gang loses, if victim i is the first of them; otherwise 0. */
-static size_t members_lost(const struct preemption *p, size_t i)
+static void emit_victim(struct gang_core *core, const struct victim *v, const char *why)
 {
-    const struct gang *gang = p->victims[i].gang;
-    size_t n = 0;
-    for (size_t k = 0; gang && k < p->n; k++) {
-        if (k < i && p->victims[k].gang == gang)
-            return 0;
-        n += p->victims[k].gang == gang;
-    }
-    return n;
-}
-
-static void emit_victim(struct gang_core *core, const struct preemption *p, size_t i,
-                        const char *why)
-{
-    const struct victim *v = &p->victims[i];
-    size_t lost = v->pod ? members_lost(p, i) : 0;
-    cleanup_free char *loses =
-        lost ? xasprintf("loses %zu member%s: %s", lost, lost == 1 ? "" : "s", why) : NULL;
     if (v->pod)
         warn_pod(core, v->pod, KUBE_EVENT_POD_PREEMPTED, why);
     else
         emit_gang(core, v->gang, why);
-    if (loses)
-        emit_event(core, v->gang, KUBE_EVENT_PREEMPTED, loses);
 }
 
 #define ENDS_JOB " fails, because it loses more pods than its backoffLimit allows"
@@ -110,7 +90,7 @@ void emit_preemption(struct gang_core *core, const struct gang *gang,
         cleanup_free char *why =
             v->take.branch ? reclaimed_for_gang(gang, v) : preempted_for_gang(gang, v);
         cleanup_free char *both = xasprintf("%s%s", why, v->ends_job ? "; its Job" ENDS_JOB : "");
-        emit_victim(core, preemption, i, both);
+        emit_victim(core, v, both);
     }
     struct buf b = BUF_INIT;
     buf_puts(&b, "to make room for this gang, muster evicts ");

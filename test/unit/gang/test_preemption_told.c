@@ -24,23 +24,6 @@ static void urgent(struct world *w, int gpus)
     world_pod_set(w, f);
 }
 
-static void a_gang_is_told_that_it_loses_members(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 4);
-    world_group(w, "elastic", 1);
-    runs(w, "elastic-0", "elastic", 4, "n1", true);
-    runs(w, "elastic-1", "elastic", 2, "n0", false);
-    runs(w, "elastic-2", "elastic", 2, "n0", false);
-    urgent(w, 4);
-    assert_true(world_evicted(w, "elastic-1") && world_evicted(w, "elastic-2"));
-    assert_true(world_event(w, "Pod/elastic-1 Preempted: evicted to make room for gang"));
-    assert_true(world_event(w, "PodGroup/elastic Preempted: loses 2 members: evicted to make room "
-                               "for gang default/urgent, which has a higher priority"));
-    assert_true(world_event(w, "(highest priority: 0, gangs and pods hit: 1, lost work: "));
-    world_free(w);
-}
-
 /* An explanation searches for a shorter time than muster itself. Only the latter is long enough
  * here. */
 static void an_explanation_knows_the_last_search(void **state)
@@ -73,7 +56,6 @@ static void an_explanation_knows_the_last_search(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gang_is_told_that_it_loses_members),
         cmocka_unit_test(an_explanation_knows_the_last_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
