@@ -149,8 +149,8 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(PREEMPTS, "Preempting", false, "PodGroup",                                                   \
       "muster evicts gangs or pods to make room for the gang")                                     \
     X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
-      "muster evicts the gang, to make room for another gang or because kube-scheduler has "       \
-      "preempted some of its members")                                                             \
+      "muster evicts the gang, or members that it does not need, to make room for another gang; "  \
+      "or it evicts the gang because kube-scheduler has preempted some of its members")            \
     X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod; the message is the reason") \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \

@@ -82,16 +82,46 @@ static char *reclaimed_for_gang(const struct gang *gang, const struct victim *v)
                      gang->queue->ref.name, v->take.branch->ref.name);
 }
 
+static char *evicted_for_gang(const struct gang *gang, const struct victim *v)
+{
+    return v->take.branch ? reclaimed_for_gang(gang, v) : preempted_for_gang(gang, v);
+}
+
+/* One event for each gang that loses members which it does not need. */
+static void emit_surplus(struct gang_core *core, const struct gang *gang,
+                         const struct preemption *preemption)
+{
+    struct map counts = {0};
+    for (size_t i = 0; i < preemption->n; i++) {
+        const struct victim *v = &preemption->victims[i];
+        if (v->pod && v->gang)
+            map_set(&counts, v->gang->head->key,
+                    (void *)((uintptr_t)map_get(&counts, v->gang->head->key) + 1));
+    }
+    for (size_t i = 0; map_count(&counts) && i < preemption->n; i++) {
+        const struct victim *v = &preemption->victims[i];
+        uintptr_t n = v->pod && v->gang ? (uintptr_t)map_remove(&counts, v->gang->head->key) : 0;
+        if (!n)
+            continue;
+        cleanup_free char *why = evicted_for_gang(gang, v);
+        cleanup_free char *text =
+            xasprintf("%ju member%s that the gang does not need %s %s", (uintmax_t)n,
+                      n == 1 ? "" : "s", n == 1 ? "is" : "are", why);
+        emit_event(core, v->gang, KUBE_EVENT_PREEMPTED, text);
+    }
+    map_done(&counts);
+}
+
 void emit_preemption(struct gang_core *core, const struct gang *gang,
                      const struct preemption *preemption)
 {
     for (size_t i = 0; i < preemption->n; i++) {
         const struct victim *v = &preemption->victims[i];
-        cleanup_free char *why =
-            v->take.branch ? reclaimed_for_gang(gang, v) : preempted_for_gang(gang, v);
+        cleanup_free char *why = evicted_for_gang(gang, v);
         cleanup_free char *both = xasprintf("%s%s", why, v->ends_job ? "; its Job" ENDS_JOB : "");
         emit_victim(core, v, both);
     }
+    emit_surplus(core, gang, preemption);
     struct buf b = BUF_INIT;
     buf_puts(&b, "to make room for this gang, muster evicts ");
     put_victims(&b, preemption);

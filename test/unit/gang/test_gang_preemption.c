@@ -92,6 +92,28 @@ static void evicted_gangs_make_room(void **state)
     world_free(w);
 }
 
+/* The PodGroup says how many members its gang loses, in one event. */
+static void members_beyond_the_minimum_make_room(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(4, 4);
+    const char *const names[] = {"elastic-0", "elastic-1", "elastic-2", "single"};
+    const char *const nodes[] = {"n0", "n1", "n2", "n3"};
+    world_group(w, "elastic", 1);
+    for (int i = 0; i < 4; i++)
+        runs(w, names[i], i < 3 ? "elastic" : NULL, 4, nodes[i]);
+    arrives(w, "urgent", 2, 4, 10);
+    assert_int_equal(w->n_evictions, 2);
+    assert_false(world_evicted(w, "single"));
+    assert_string_equal(world_state(w, "elastic"), "Scheduled");
+    assert_true(world_event(w, "PodGroup/elastic Preempted: 2 members that the gang does not need "
+                               "are evicted to make room for gang default/urgent, which has a "
+                               "higher priority (10, this one has 0)"));
+    assert_true(world_event(w, "PodGroup/urgent Preempting: to make room for this gang, muster "
+                               "evicts pod default/elastic-0, pod default/elastic-1 (highest "));
+    world_free(w);
+}
+
 /* Neither ordinary pods nor small gangs nor the replacements of the victims get the room that
  * becomes free first. */
 static void Q06_nobody_else_gets_the_room(void **state)
@@ -811,6 +833,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evicted_gangs_make_room),
+        cmocka_unit_test(members_beyond_the_minimum_make_room),
         cmocka_unit_test(Q06_nobody_else_gets_the_room),
         cmocka_unit_test(a_higher_priority_may_use_the_room),
         cmocka_unit_test(replacements_of_an_evicted_gang_wait_for_each_other),
