@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -222,6 +223,106 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 	c.DeletePods(t, "ml", "single")
 	clearGang(t, c, urgent)
 	m.WaitState(t, "ml", "batch", "Scheduled")
+}
+
+// copies is a ReplicaSet. Each of its pods uses a whole node.
+const copies = `
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: ml, name: <name>}
+spec:
+  replicas: <replicas>
+  selector: {matchLabels: {app: <name>}}
+  template:
+    metadata:
+      labels: {app: <name>, <gang>}
+    spec:
+      containers:
+      - {name: main, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 4}}}
+`
+
+// addCopies creates a ReplicaSet, and waits until its pods run. With a minimum, they form a gang.
+func addCopies(t *testing.T, c *testbed.Cluster, name string, replicas, minimum int) testbed.Which {
+	t.Helper()
+	label := "gang: none"
+	if minimum > 0 {
+		label = testbed.Sigs.Label + ": " + name
+		c.Add(t, testbed.Sigs.PodGroup("ml", name, minimum, nil))
+	}
+	c.Apply(t, []byte(fill(copies, "<name>", name, "<replicas>", fmt.Sprint(replicas), "<gang>", label)))
+	c.Recorder.WaitRunning(t, ofJob(name), replicas, 60*time.Second)
+	return ofJob(name)
+}
+
+// namesOf returns the names of pods that neither end nor have ended.
+func namesOf(c *testbed.Cluster, which testbed.Which) (names []string) {
+	for _, p := range running(c.Recorder.Pods(which)) {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Q03: a gang needs two of nine nodes, which are full. The cheapest room is that of the two members that
+// ml/elastic does not need. ml/rigid would lose three pods, and the ordinary pods would be two victims
+// instead of one gang. The minimum of ml/elastic runs on, and the gang grows again when there is room.
+func TestQ03_TheSurplusOfAGangIsTheCheapestRoom(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	c.Namespace(t, "ml")
+	for i := range 9 {
+		c.AddNodes(t, testbed.Node(fmt.Sprintf("n%d", i), testbed.GPUs(4)))
+	}
+	rigid := addCopies(t, c, "rigid", 3, 3)
+	elastic := addCopies(t, c, "elastic", 4, 2)
+	single := addCopies(t, c, "single", 2, 0)
+	m.WaitState(t, "ml", "elastic", "Scheduled")
+	others := func(p *testbed.PodRecord) bool { return rigid(p) || single(p) }
+	before, same := namesOf(c, elastic), namesOf(c, others)
+
+	urgent := urgentGang(t, c, 2)
+	c.Recorder.WaitRunning(t, urgent, 2, 60*time.Second)
+	c.Recorder.NoMoreBound(t, elastic, 2) // its replacements wait
+	if got := namesOf(c, others); !slices.Equal(got, same) {
+		t.Errorf("of the other victims, %q run; before: %q", got, same)
+	}
+	left := namesOf(c, elastic)
+	evicted := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return slices.Contains(left, name) })
+	if len(evicted) != 2 {
+		t.Fatalf("%q were evicted, want two of %q", evicted, before)
+	}
+	why := "to make room for gang ml/urgent, which has a higher priority (1000, this one has 0)"
+	event := c.WaitEvent(t, "PodGroup", "ml", "urgent", "Preempting", "muster evicts pod ml/elastic-")
+	for _, name := range evicted {
+		c.WaitEvent(t, "Pod", "ml", name, "Preempted", "evicted "+why)
+		if !strings.Contains(event.Message, "pod ml/"+name) {
+			t.Errorf("the event does not name %s: %s", name, event.Message)
+		}
+	}
+	c.WaitEvent(t, "PodGroup", "ml", "elastic", "Preempted", "2 members that the gang does not need are evicted "+why)
+	waitPlaced(t, c, "elastic", 2)
+	waitPlaced(t, c, "rigid", 3)
+	if got := m.Gang(t, "ml", "elastic"); got.State != "Scheduled" {
+		t.Errorf("the gang that has lost members is %+v", got)
+	}
+	clearGang(t, c, urgent)
+	c.Recorder.WaitRunning(t, elastic, 4, 60*time.Second)
+	waitPlaced(t, c, "elastic", 4)
+}
+
+// waitPlaced waits until the PodGroup shows that its gang runs with so many members.
+func waitPlaced(t *testing.T, c *testbed.Cluster, name string, members int) {
+	t.Helper()
+	testbed.Within(t, 30*time.Second, "the status of PodGroup "+name, func() error {
+		status, _ := c.PodGroup(t, testbed.Sigs, "ml", name).Object["status"].(map[string]any)
+		if status["phase"] != "Running" || status["running"] != int64(members) {
+			return fmt.Errorf("it is %v, want %d running members", status, members)
+		}
+		return nil
+	})
 }
 
 // Q04: a system-critical pod may take a member of a gang, because no other node has room. The other
