@@ -355,7 +355,7 @@ static bool reads_delay(const json_t *object, usec_t *ret)
     return text && duration_parse_units(text, ret) == 0;
 }
 
-/* KAI ignores values that are no durations. Source: KAI default_grouper.go
+/* KAI ignores a value that is not a duration. Source: KAI default_grouper.go
  * calcPodGroupPreemptionDelay. */
 static usec_t kai_preemption_delay(const struct workload_case *c)
 {

@@ -24,7 +24,7 @@ static void queue(struct jobs *jobs, const char *name, int gpus, int cpus)
     world_queue_set(jobs->w, f);
 }
 
-/* A job with a pod of so many GPUs and cpus, on the node ("0", "1", or NULL: it waits). */
+/* A job whose only pod needs these GPUs and cpus, on the node ("0", "1", or NULL: it waits). */
 static struct job *pod(struct jobs *jobs, const char *name, const char *queue, int gpus, int cpus,
                        const char *on)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users are told about evictions and about searches for victims. */
+/* What muster explain reports about searches for victims. */
 #include <stdio.h>
 
 #include "test/lib/world.h"
