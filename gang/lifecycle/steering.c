@@ -25,8 +25,8 @@ static bool is_worth_steering(const struct gang_core *core)
 
 void steer(struct gang_core *core, struct pod *pod)
 {
-    if (gate_is_closed(pod) && !pod->lifts)
-        return; /* gate_lifting.c nominates it when it removes the gate */
+    if (pod->facts->suspended || (gate_is_closed(pod) && !pod->lifts))
+        return; /* it does not exist, or gate_lifting.c nominates it when it removes the gate */
     /* Before a restart, muster may have nominated the pod to another node, where kube-scheduler
      * would keep room for it. */
     bool nominated_elsewhere =

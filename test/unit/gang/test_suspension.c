@@ -259,6 +259,27 @@ static void bound_pods_replace_no_suspended_pods(void **state)
     world_free(w);
 }
 
+/* They do not exist. muster has requested to resume their workload, and then their plan ends. */
+static void suspended_pods_are_not_nominated(void **state)
+{
+    (void)state;
+    struct gang_config config = test_config();
+    config.steering = GANG_STEER_ALWAYS;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n0", 8);
+    world_group(w, "low", 2);
+    stands_for(w, "new-0", "low");
+    stands_for(w, "new-1", "low");
+    assert_string_equal(w->workloads[0], "resume low");
+    world_node(w, "n0", 4);
+    assert_string_equal(world_state(w, "low"), "Waiting");
+    world_node(w, "n0", 8);
+    assert_string_equal(world_state(w, "low"), "Planned");
+    world_wait(w, SECONDS(30));
+    assert_int_equal(w->n_nominations, 0);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +294,7 @@ int main(void)
         cmocka_unit_test(pods_of_a_workload_that_a_user_resumes_wait),
         cmocka_unit_test(pods_with_other_needs_get_a_new_plan),
         cmocka_unit_test(a_suspended_gang_survives_a_restart),
+        cmocka_unit_test(suspended_pods_are_not_nominated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
