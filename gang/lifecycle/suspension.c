@@ -72,11 +72,17 @@ static bool may_take_slot(const struct gang_core *core, const struct pod *pod,
            !signature_refusal(pod->signature, slot->node);
 }
 
-void suspended_replace(struct gang_core *core, struct pod *pod)
+/* The new member that can replace the suspended pod: it came first. NULL: there is none. */
+static struct pod *find_new(const struct pod *suspended)
 {
-    struct pod *old = core->n_suspended && is_new_member(pod) ? find_suspended(pod) : NULL;
-    if (!old)
-        return;
+    list_for_each (other, &suspended->gang->members, struct pod, in_gang)
+        if (is_new_member(other) && other->unit == suspended->unit)
+            return other;
+    return NULL;
+}
+
+static void replace(struct gang_core *core, struct pod *old, struct pod *pod)
+{
     struct slot *slot = old->slot;
     pod->replaces = old;
     old->replaced_by = pod;
@@ -88,6 +94,20 @@ void suspended_replace(struct gang_core *core, struct pod *pod)
     }
     lose_slot(core, old);
     pod_recount(old);
+}
+
+void suspended_replace(struct gang_core *core, struct pod *pod)
+{
+    if (!core->n_suspended || !pod->gang)
+        return;
+    bool suspended = pod->facts->suspended;
+    struct pod *other = NULL;
+    if (suspended && !pod->replaced_by)
+        other = find_new(pod);
+    else if (is_new_member(pod))
+        other = find_suspended(pod);
+    if (other)
+        replace(core, suspended ? pod : other, suspended ? other : pod);
 }
 
 void suspended_replace_undo(struct gang_core *core, struct pod *pod)

@@ -22,7 +22,8 @@ void suspend_request(struct gang_core *core, const struct gang *gang, const char
 void suspend_refused(struct gang_core *core, const struct gang_ref *ref);
 /* Requests that the workload is resumed, once for all its pods in a step. */
 void resume_request(struct gang_core *core, struct gang *gang);
-/* Call it when facts of a member have been taken. If it is new, it replaces a suspended pod. */
+/* Call it when facts of a member have been taken. If it is new, it replaces a suspended pod. A
+ * suspended pod is replaced by a new member that came first. */
 void suspended_replace(struct gang_core *core, struct pod *pod);
 /* The pod leaves. A suspended pod that it has replaced counts again. */
 void suspended_replace_undo(struct gang_core *core, struct pod *pod);

@@ -280,6 +280,22 @@ static void suspended_pods_are_not_nominated(void **state)
     world_free(w);
 }
 
+/* The order in which muster sees the pods does not matter. */
+static void a_member_that_came_first_counts_once(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    world_group(w, "low", 2);
+    world_pod_set(w, member("low-2", "low"));
+    stands_for(w, "new-0", "low");
+    assert_int_equal(members(w, "low"), 1);
+    stands_for(w, "new-1", "low");
+    assert_int_equal(members(w, "low"), 2);
+    world_pod_set(w, member("low-3", "low"));
+    assert_int_equal(members(w, "low"), 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +311,7 @@ int main(void)
         cmocka_unit_test(pods_with_other_needs_get_a_new_plan),
         cmocka_unit_test(a_suspended_gang_survives_a_restart),
         cmocka_unit_test(suspended_pods_are_not_nominated),
+        cmocka_unit_test(a_member_that_came_first_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
