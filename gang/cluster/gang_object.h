@@ -198,9 +198,6 @@ struct gang {
         int unused;     /* how often it has failed after that since it was last placed */
     } preempting;
 
-    /* lifecycle/suspension.c */
-    uint64_t resumed; /* core->steps when muster last requested to resume its workload */
-
     /* Set and stopped through timers.h. */
     struct timer timers[GANG_TIMERS];
 

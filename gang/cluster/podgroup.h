@@ -97,6 +97,9 @@ struct group {
     struct map subgroups; /* name -> unit */
     struct map parts;     /* subgroup and label values -> unit */
 
+    /* lifecycle/suspension.c */
+    uint64_t resumed; /* core->steps when muster last requested to resume its workload */
+
     /* messages/status_and_events.c */
     struct emitted_status {
         uint64_t words, figures, text; /* digests of the last emitted status */

@@ -40,7 +40,7 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod)
 static void lift(struct gang_core *core, struct pod *pod)
 {
     if (pod->facts->suspended) {
-        resume_request(core, pod->gang);
+        resume_request(core, pod);
         gate_asked(core, pod);
         return;
     }

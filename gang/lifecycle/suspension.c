@@ -10,18 +10,18 @@
 #include "gang/lifecycle/steering.h"
 #include "gang/podgroup/podgroups.h"
 
-static void ask(struct gang_core *core, const struct gang *gang, enum gang_effect_kind kind,
+static void ask(struct gang_core *core, const struct group *group, enum gang_effect_kind kind,
                 const char *text)
 {
     struct gang_effect *e = fx_add(core, kind);
-    e->workload.ref = fx_ref(core, &gang->head->ref);
-    e->workload.uid = fx_str(core, gang->head->facts ? gang->head->facts->uid : "");
+    e->workload.ref = fx_ref(core, &group->ref);
+    e->workload.uid = fx_str(core, group->facts ? group->facts->uid : "");
     e->workload.text = text ? fx_str(core, text) : NULL;
 }
 
 void suspend_request(struct gang_core *core, const struct gang *gang, const char *why)
 {
-    ask(core, gang, GANG_SUSPEND, why);
+    ask(core, gang->head, GANG_SUSPEND, why);
 }
 
 void suspend_refused(struct gang_core *core, const struct gang_ref *ref)
@@ -33,12 +33,14 @@ void suspend_refused(struct gang_core *core, const struct gang_ref *ref)
         eviction_not_suspended(core, pod);
 }
 
-void resume_request(struct gang_core *core, struct gang *gang)
+/* Since the workload was suspended, its PodGroup may have joined others. */
+void resume_request(struct gang_core *core, const struct pod *pod)
 {
-    if (gang->resumed == core->steps)
+    struct group *group = pod->unit->group;
+    if (group->resumed == core->steps)
         return;
-    gang->resumed = core->steps;
-    ask(core, gang, GANG_RESUME, NULL);
+    group->resumed = core->steps;
+    ask(core, group, GANG_RESUME, NULL);
 }
 
 /* ---- new pods ---- */

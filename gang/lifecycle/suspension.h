@@ -20,8 +20,8 @@
 void suspend_request(struct gang_core *core, const struct gang *gang, const char *why);
 /* The workload of the PodGroup runs on, so its pods are evicted after all. */
 void suspend_refused(struct gang_core *core, const struct gang_ref *ref);
-/* Requests that the workload is resumed, once for all its pods in a step. */
-void resume_request(struct gang_core *core, struct gang *gang);
+/* Requests that the workload of this pod is resumed, once for all its pods in a step. */
+void resume_request(struct gang_core *core, const struct pod *pod);
 /* Call it when facts of a member have been taken. If it is new, it replaces a suspended pod. A
  * suspended pod is replaced by a new member that came first. */
 void suspended_replace(struct gang_core *core, struct pod *pod);

@@ -296,6 +296,22 @@ static void a_member_that_came_first_counts_once(void **state)
     world_free(w);
 }
 
+/* A user makes the PodGroup a child of another one while the workload is suspended. */
+static void a_workload_is_resumed_by_its_own_podgroup(void **state)
+{
+    (void)state;
+    struct world *w = suspended();
+    world_group(w, "top", 1);
+    struct gang_group_facts *f = world_group_facts("low", 2);
+    f->parent = xstrdup("top");
+    world_group_set(w, f);
+    world_pod_gone(w, "urgent-0");
+    world_pod_gone(w, "urgent-1");
+    assert_int_equal(w->n_workloads, 1);
+    assert_string_equal(w->workloads[0], "resume low");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_suspended_gang_survives_a_restart),
         cmocka_unit_test(suspended_pods_are_not_nominated),
         cmocka_unit_test(a_member_that_came_first_counts_once),
+        cmocka_unit_test(a_workload_is_resumed_by_its_own_podgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
