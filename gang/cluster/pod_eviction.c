@@ -81,6 +81,16 @@ void eviction_timed_out(struct gang_core *core, struct pod *pod)
         gang_touch(core, pod->gang);
 }
 
+void eviction_ended(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->eviction.requested)
+        return;
+    pod->eviction.requested = false;
+    pod_timer_stop(core, pod, TIMER_RETRY);
+    ending_update(core, pod);
+    pod_recount(pod);
+}
+
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod)
 {
     return pod->eviction.in_vain && core->now < pod->eviction.in_vain + IN_VAIN_LIMIT;

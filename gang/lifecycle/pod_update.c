@@ -12,6 +12,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nodes.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
@@ -70,6 +71,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
     if (pod_is_finished(pod)) {
         lose_slot(core, pod);
         uncharge(core, pod);
+        eviction_ended(core, pod);
     } else if (on) {
         pod_reject(core, pod, false);
         struct node *node = node_get(core, on);

@@ -312,6 +312,28 @@ static void a_workload_is_resumed_by_its_own_podgroup(void **state)
     world_free(w);
 }
 
+/* A member that succeeds before it is evicted has done its work. */
+static void members_that_succeed_in_time_count(void **state)
+{
+    (void)state;
+    struct world *w = full_cluster();
+    urgent(w, 1);
+    assert_string_equal(world_state(w, "low"), "Assembling");
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("low-%d", i), *node = xasprintf("n%d", i);
+        struct gang_pod_facts *f = member(name, "low");
+        f->node = xstrdup(node);
+        f->phase = PHASE_SUCCEEDED;
+        world_pod_set(w, f);
+    }
+    assert_string_equal(world_state(w, "low"), "Done");
+    world_suspend_refused(w, "low");
+    world_wait(w, SECONDS(600));
+    assert_int_equal(w->n_evictions, 0);
+    assert_string_equal(world_state(w, "low"), "Done");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +351,7 @@ int main(void)
         cmocka_unit_test(suspended_pods_are_not_nominated),
         cmocka_unit_test(a_member_that_came_first_counts_once),
         cmocka_unit_test(a_workload_is_resumed_by_its_own_podgroup),
+        cmocka_unit_test(members_that_succeed_in_time_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
