@@ -102,15 +102,27 @@ bool preempted_ports_conflict(const struct node *node, const struct signature *s
     return false;
 }
 
+const struct gang *keeper_first(const struct gang *gang, const struct gang *other)
+{
+    if (!gang || !other || gang == other)
+        return gang ? gang : other;
+    if (gang->room_since != other->room_since)
+        return gang->room_since < other->room_since ? gang : other;
+    return strcmp(gang->head->key, other->head->key) < 0 ? gang : other;
+}
+
 const struct gang *preempted_room_owner(const struct node *node, const struct reach *reach)
 {
+    const struct gang *owner = NULL;
     list_for_each (slot, &node->preempted_room, struct slot, in_node)
         if (room_is_kept(slot, reach))
-            return slot->gang;
+            owner = keeper_first(owner, slot->gang);
+    if (owner)
+        return owner;
     list_for_each (slot, &node->slots, struct slot, in_node)
         if (slot->gang->preempting.takes && room_is_kept(slot, reach))
-            return slot->gang; /* it has a plan there now */
-    return NULL;
+            owner = keeper_first(owner, slot->gang); /* it has a plan there now */
+    return owner;
 }
 
 int preempted_room_check(const struct gang_core *core, struct err *err)

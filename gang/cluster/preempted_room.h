@@ -40,7 +40,10 @@ int64_t preempted_amount(const struct node *node, uint32_t resource, const struc
 /* Whether the signature's host ports collide with those of members that get such room. */
 bool preempted_ports_conflict(const struct node *node, const struct signature *signature,
                               const struct reach *reach);
-/* A gang whose room on the node `reach` must leave free; NULL: none. */
+/* Of two gangs (NULL: none), the one for which muster has kept room for longer. */
+const struct gang *keeper_first(const struct gang *gang, const struct gang *other);
+/* The first gang whose room on the node `reach` must leave free; NULL: none. Does not depend on the
+ * order of slots, which a dry run changes. */
 const struct gang *preempted_room_owner(const struct node *node, const struct reach *reach);
 /* Checks the sums. Returns 0, or -1 with the first violation in err. */
 int preempted_room_check(const struct gang_core *core, struct err *err);

@@ -59,8 +59,8 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
         all.respects_nominated = true, all.respects_earmark = false;
         s->earmarked |= node_misfit(node, signature, &all) == -1;
         all.respects_earmark = p->queue.reach.respects_earmark, all.respects_preempted = false;
-        if (!s->preemptor && node_misfit(node, signature, &all) == -1)
-            s->preemptor = preempted_room_owner(node, &p->queue.reach);
+        if (node_misfit(node, signature, &all) == -1)
+            s->preemptor = keeper_first(s->preemptor, preempted_room_owner(node, &p->queue.reach));
     }
 }
 
