@@ -11,6 +11,7 @@
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/eviction.h"
 #include "gang/messages/preemption_text.h"
+#include "gang/plan/min_resources_check.h"
 #include "gang/plan/preemption.h"
 #include "gang/plan/queue_check.h"
 #include "gang/plan/victims.h"
@@ -305,6 +306,8 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
     if (had->n && keep_on(core, gang, had))
         return true;
     core->stats.preemptions_spoiled += had->n > 0;
+    if (had->n && min_resources_exceed_members(core, gang)) /* others took what was not kept */
+        preemption_unused(core, gang);
     if (gang_has_won(core, gang)) {
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);
         return false;

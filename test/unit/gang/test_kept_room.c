@@ -189,6 +189,42 @@ static void Q08_the_victim_does_not_get_the_room_from_another_gang(void **state)
     jobs_free(jobs);
 }
 
+static void runs(struct world *w, const char *name, const char *node, bool ends)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, "low", 1);
+    f->controlled = true;
+    f->node = xstrdup(node);
+    f->phase = PHASE_RUNNING;
+    f->deleting = ends;
+    world_pod_set(w, f);
+}
+
+/* muster keeps only what the members request, so the replacement of the evicted pod takes the rest
+ * of minResources. It was evicted again every minute. */
+static void a_gang_whose_members_need_less_than_it_asks_for_evicts_rarely(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 4);
+    world_group(w, "low", 1);
+    runs(w, "low-0", "n0", false);
+    struct gang_group_facts *g = world_group_facts("urgent", 1);
+    gang_amounts_add(&g->min_resources, GPU, 8);
+    world_group_set(w, g);
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 1);
+    f->priority = 10;
+    world_pod_set(w, f);
+    assert_int_equal(w->n_evictions, 1);
+    runs(w, "low-0", "n0", true);
+    runs(w, "low-1", "n1", false);
+    world_pod_gone(w, "low-0");
+    assert_string_equal(world_reason_name(w, "urgent"), "MinResourcesNotFree");
+    world_wait(w, SECONDS(500));
+    assert_int_equal(w->n_evictions, 1);
+    world_wait(w, SECONDS(200));
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +236,7 @@ int main(void)
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
         cmocka_unit_test(Q08_an_earmark_does_not_take_the_room),
+        cmocka_unit_test(a_gang_whose_members_need_less_than_it_asks_for_evicts_rarely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
