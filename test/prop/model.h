@@ -9,7 +9,8 @@
  *   3. model_end() stops the core and checks that every call has a reply. model_free() frees all.
  *
  * model.c runs steps and carries out the effects. model_facts.c makes facts from the objects.
- * model_api_objects.c changes objects. model_scheduler.c simulates kube-scheduler.
+ * model_api_objects.c changes objects. model_dry_runs.c makes dry runs. model_scheduler.c simulates
+ * kube-scheduler.
  * model_time_and_restarts.c simulates time, restarts and calm. The model owns everything, and only
  * one thread may use it.
  */
@@ -253,6 +254,10 @@ void model_step(struct model *m);
 struct gang_config model_config(const struct model *m);
 void model_start_core(struct model *m);
 struct call *call_of(struct model *m, uint64_t id);
+
+/* ---- model_dry_runs.c ---- */
+/* A dry run of the first core alone: the twin shows that it changes nothing. */
+void model_dry_run(struct model *m);
 
 /* ---- model_facts.c ---- */
 const char *node_name(int n);
