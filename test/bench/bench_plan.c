@@ -6,14 +6,17 @@
  *   bench_plan [NODES]            default 5,000
  *   bench_plan growth [NODES]     only the curves
  *   bench_plan queues [NODES]     only the passes with queues
- *   bench_plan one KEY 0|1 [NODES]    only the pass KEY, once, without (0) or with queues; for
- *                                     `valgrind --toggle-collect=measured`, see check-instructions
+ *   bench_plan evictions [NODES]  only decisions to evict
+ *   bench_plan one KEY 0|1 [NODES]    only the pass KEY, once, without (0) or with queues, or the
+ *                                     decision KEY (1) or the plan that it is compared with (0),
+ * for `valgrind --toggle-collect=measured`, see check-instructions
  *
  * The plain pass is the obvious implementation, without classes or caches: for each node, it
  * evaluates kube-scheduler's rules about selector, affinity and taints, and compares the sum of the
  * containers' requests with the free room. Each time is the shortest of several, because other work
  * on the machine only adds to it. Only the ratios are meaningful. The passes with 1,000 queues are
- * compared with those of the same gangs on the same nodes without queues. After the tables comes a
+ * compared with those of the same gangs on the same nodes without queues. A decision to evict is
+ * compared with a plan of the same gang in a cluster that has room for it. After the tables comes a
  * line for each figure, in the format of all benchmark programs:
  *
  *   figure ID KEY RATIO TARGET "TEXT"        the ratio should be at most the target
@@ -35,14 +38,17 @@
 #include "test/lib/test_config.h"
 #include "workload/request_sums.h"
 
-#define CLASSES 20 /* classes of nodes, by labels, CPUs and memory */
-#define GPUS    8  /* GPUs of a node */
-#define GPU     "nvidia.com/gpu"
-#define TIMES   9
-#define TURNS   9 /* clusters with and without queues that are compared */
-#define ENDED   7 /* number of nodes that become free; eight would fit a gang */
-#define WAITING 1250
-#define LINE    "------------------------------------------------------------"
+#define CLASSES      20 /* classes of nodes, by labels, CPUs and memory */
+#define GPUS         8  /* GPUs of a node */
+#define GPU          "nvidia.com/gpu"
+#define TIMES        9
+#define TURNS        9 /* clusters with and without queues that are compared */
+#define DECISIONS    3 /* how often each decision to evict is timed; the shortest time counts */
+#define SEARCHES_MAX 4 /* the limit of work of a search doubles up to the fourth one */
+#define ENDED        7 /* number of nodes that become free; eight would fit a gang */
+#define WAITING      1250
+#define MISSED       " no victims found, although a set exists"
+#define LINE         "------------------------------------------------------------"
 
 struct bench {
     struct gang_core *core;
@@ -62,17 +68,23 @@ static void step(struct bench *b, struct gang_event *events, size_t n)
         gang_event_done(&events[i]);
 }
 
-/* The step that is measured, and those that make the plans that it defers. */
+/* A step that is measured. Event NULL: none. */
 __attribute__((noinline)) static void measured(struct bench *b, struct gang_event *event)
 {
-    step(b, event, 1);
+    step(b, event, event != NULL);
+}
+
+/* The step that is measured, and those that make the plans that it defers. */
+static void with_deferred(struct bench *b, struct gang_event *event)
+{
+    measured(b, event);
     while (gang_core_plans_deferred(b->core))
-        step(b, NULL, 0);
+        measured(b, NULL);
 }
 
 /* ---- facts ---- */
 
-static struct gang_node_facts *node_facts(int i, int classes)
+static struct gang_node_facts *node_facts(int i, int classes, int gpus)
 {
     struct gang_node_facts *f = gang_node_facts_new();
     int class = i % classes;
@@ -87,7 +99,7 @@ static struct gang_node_facts *node_facts(int i, int classes)
     gang_amounts_add(&f->allocatable, "pods", 110);
     gang_amounts_add(&f->allocatable, "cpu", 1000 * (64 + class));
     gang_amounts_add(&f->allocatable, "memory", (INT64_C(256) + class) << 30);
-    gang_amounts_add(&f->allocatable, GPU, GPUS);
+    gang_amounts_add(&f->allocatable, GPU, gpus);
     f->taints = xcalloc(1, sizeof *f->taints);
     f->n_taints = 1;
     f->taints[0].key = xstrdup(GPU);
@@ -170,7 +182,7 @@ static struct gang_event queue_event(int level, int i, int gpus)
 /* ---- a cluster ---- */
 
 /* Without expected members, so that the step with the last member makes the whole plan. */
-static struct bench bench_begin(int nodes, int classes)
+static struct bench bench_begin(int nodes, int classes, int gpus)
 {
     struct gang_config config = test_config();
     config.assemble = 0;
@@ -178,7 +190,7 @@ static struct bench bench_begin(int nodes, int classes)
     config.starvation = 0;
     struct bench b = {.core = gang_core_new(&config), .nodes = nodes, .classes = classes};
     for (int i = 0; i < nodes; i++) {
-        struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = node_facts(i, classes)};
+        struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = node_facts(i, classes, gpus)};
         step(&b, &ev, 1);
     }
     return b;
@@ -192,7 +204,7 @@ static void sync_all(struct bench *b)
 
 static struct bench bench_new(int nodes, int classes)
 {
-    struct bench b = bench_begin(nodes, classes);
+    struct bench b = bench_begin(nodes, classes, GPUS);
     sync_all(&b);
     return b;
 }
@@ -289,7 +301,7 @@ static double plain_pass(int nodes)
     struct gang_pod_facts *pod = pod_facts("p", NULL, 1, NULL);
     volatile int fits = 0;
     for (int i = 0; i < nodes; i++)
-        all[i] = node_facts(i, CLASSES);
+        all[i] = node_facts(i, CLASSES, GPUS);
     for (int t = 0; t < TIMES; t++) {
         usec_t begin = cpu_now();
         for (int i = 0; i < nodes; i++) {
@@ -348,7 +360,7 @@ static void some_end(struct bench *b, usec_t *best, usec_t pause)
         struct gang_event ev = {.kind = GANG_EV_POD_GONE};
         ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xasprintf("old-%d", 7 * i)};
         usec_t begin = cpu_now();
-        measured(b, &ev);
+        with_deferred(b, &ev);
         usec_t took = cpu_now() - begin;
         best[i] = !best[i] || took < best[i] ? took : best[i];
     }
@@ -380,12 +392,12 @@ static double plan_all(int nodes, int gangs, bool queues)
     usec_t times[TIMES] = {0};
     for (int t = 0; t < times_of_each; t++) {
         struct gang_event synced = {.kind = GANG_EV_SYNCED};
-        struct bench b = bench_begin(nodes, CLASSES);
+        struct bench b = bench_begin(nodes, CLASSES, GPUS);
         if (queues)
             add_queues(&b);
         add_waiting(&b, gangs, 1);
         usec_t begin = cpu_now();
-        measured(&b, &synced);
+        with_deferred(&b, &synced);
         times[t] = cpu_now() - begin;
         if (planned(&b) != gangs)
             abort();
@@ -492,10 +504,195 @@ static void with_queues(int nodes)
     }
 }
 
+/* ---- decisions to evict ---- */
+
+/* Which nodes have a pod that must not be evicted. */
+enum guards { NO_GUARDS, FEW_UNGUARDED, ALL_GUARDED };
+
+/* A gang that needs room. With guards, no set of victims is enough. */
+static const struct shape {
+    const char *key, *what;
+    int gpus[4]; /* of its members in turn */
+    enum guards guards;
+} shapes[] = {
+    {"one-gpu", "members with 1 GPU each", {1, 1, 1, 1}, NO_GUARDS},
+    {"eight-gpus", "members with 8 GPUs each", {8, 8, 8, 8}, NO_GUARDS},
+    {"mixed", "members with 1, 2, 4 and 8 GPUs", {1, 2, 4, 8}, NO_GUARDS},
+    {"node-short", "8 GPUs each, and one node too few can be freed", {8, 8, 8, 8}, FEW_UNGUARDED},
+    {"nothing", "8 GPUs each, and no node can be freed", {8, 8, 8, 8}, ALL_GUARDED},
+};
+
+struct decision {
+    usec_t all, longest; /* CPU time of all steps, and of the longest one */
+    int searches;
+    bool missed; /* nothing is evicted, but a set of victims exists */
+};
+
+/* With 5,000 nodes, 1,000 members need room. */
+static int members_on(int nodes)
+{
+    return nodes / 5;
+}
+
+static bool has_guard(const struct shape *shape, int node)
+{
+    return shape->guards == ALL_GUARDED ||
+           (shape->guards == FEW_UNGUARDED && (node % 5 != 0 || node == 0));
+}
+
+/* A pod of a gang, or with `group` NULL a pod that nothing would create again. */
+static void add_busy(struct bench *b, const char *pod, const char *group, int node, int gang)
+{
+    cleanup_free char *on = xasprintf("node-%05d", node);
+    struct gang_event ev = pod_event(pod, group, 1, on);
+    ev.pod->controlled = group != NULL;
+    ev.pod->priority = gang % 3;
+    ev.pod->created = ev.pod->bound_at = (gang * 7919 % b->nodes + 1) * USEC_PER_SEC;
+    step(b, &ev, 1);
+}
+
+/* Fills 8 GPUs of each node with gangs of three priorities, on 5,000 nodes 2,000. */
+static void add_running(struct bench *b, const struct shape *shape)
+{
+    int gangs = b->nodes * 2 / 5, pods = b->nodes * GPUS, group = -1;
+    for (int i = 0; i < b->nodes; i++)
+        pods -= has_guard(shape, i);
+    for (int node = 0, at = 0; node < b->nodes; node++)
+        for (int k = 0; k < GPUS; k++) {
+            int gang = (int)((int64_t)at * gangs / pods);
+            bool guard = k == 0 && has_guard(shape, node);
+            cleanup_free char *name = xasprintf("run-%05d", gang),
+                              *pod = xasprintf("%s-%d-%d", guard ? "guard" : name, node, k);
+            if (!guard && gang != group) {
+                int after = (int)(((int64_t)(gang + 1) * pods + gangs - 1) / gangs);
+                struct gang_event ev = group_event(name, after - at);
+                step(b, &ev, 1);
+                group = gang;
+            }
+            add_busy(b, pod, guard ? NULL : name, node, gang);
+            at += !guard;
+        }
+}
+
+static struct gang_event urgent_event(const struct shape *shape, int i)
+{
+    cleanup_free char *name = xasprintf("urgent-%d", i);
+    struct gang_event ev = pod_event(name, "urgent", shape->gpus[i % 4], NULL);
+    ev.pod->priority = 10;
+    return ev;
+}
+
+/* A gang of lower priority that evicts nobody. Planning it finds the classes of nodes. */
+static void add_before(struct bench *b)
+{
+    struct gang_event ev = group_event("before", 1);
+    step(b, &ev, 1);
+    ev = pod_event("before-0", "before", 2, NULL);
+    ev.pod->never_preempts = true;
+    step(b, &ev, 1);
+}
+
+/* A cluster with so many GPUs on each node, in which only the last member is missing. */
+static struct bench before_last(int nodes, const struct shape *shape, int gpus,
+                                struct gang_event *ret_last)
+{
+    struct bench b = bench_begin(nodes, CLASSES, gpus);
+    add_running(&b, shape);
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    synced.synced.api_time = 2 * nodes * USEC_PER_SEC;
+    step(&b, &synced, 1);
+    add_before(&b);
+    struct gang_event ev = group_event("urgent", members_on(nodes));
+    step(&b, &ev, 1);
+    for (int i = 1; i < members_on(nodes); i++) {
+        ev = urgent_event(shape, i);
+        step(&b, &ev, 1);
+    }
+    *ret_last = urgent_event(shape, 0);
+    return b;
+}
+
+/* The plan of the gang if each node has room for 8 GPUs more. */
+static usec_t plan_urgent(int nodes, const struct shape *shape)
+{
+    struct gang_event last;
+    struct bench b = before_last(nodes, shape, 2 * GPUS, &last);
+    int before = planned(&b);
+    usec_t begin = cpu_now();
+    with_deferred(&b, &last);
+    usec_t took = cpu_now() - begin;
+    if (planned(&b) != before + 1)
+        abort();
+    gang_core_free(b.core);
+    return took;
+}
+
+/* The steps until muster evicts pods. If no set of victims exists: until the first search that has
+ * the largest limit of work. */
+static struct decision decide(int nodes, const struct shape *shape)
+{
+    struct decision d = {0};
+    struct gang_event last, *event = &last;
+    struct gang_stats stats;
+    struct bench b = before_last(nodes, shape, GPUS, &last);
+    do {
+        usec_t begin = cpu_now();
+        measured(&b, event);
+        usec_t took = cpu_now() - begin;
+        event = NULL;
+        d.all += took;
+        d.longest = took > d.longest ? took : d.longest;
+        gang_core_stats(b.core, &stats);
+        usec_t next = gang_core_next(b.core);
+        if (next == USEC_NEVER)
+            abort();
+        b.now = next > b.now ? next : b.now;
+    } while (!stats.preemptions && stats.searches < SEARCHES_MAX);
+    if (stats.preemptions && shape->guards != NO_GUARDS)
+        abort();
+    d.missed = !stats.preemptions && shape->guards == NO_GUARDS;
+    d.searches = (int)stats.searches;
+    gang_core_free(b.core);
+    return d;
+}
+
+/* The turn with the shortest time counts. */
+static void decisions(int nodes)
+{
+    double pass = plain_pass(nodes);
+    printf("%d nodes with %d gangs; a gang of %d of a higher priority has no room. One plain pass: "
+           "%.2f ms\n\n",
+           nodes, nodes * 2 / 5, members_on(nodes), pass);
+    printf("| %-50s | %8s | %8s | %5s | %6s | %8s | %8s |\n", "ms", "plan", "decision", "ratio",
+           "passes", "longest", "searches");
+    printf("|%.52s|%.9s:|%.9s:|%.6s:|%.7s:|%.9s:|%.9s:|\n", LINE, LINE, LINE, LINE, LINE, LINE,
+           LINE);
+    struct buf figures = BUF_INIT;
+    for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+        usec_t plans[DECISIONS];
+        struct decision best = {.all = USEC_NEVER};
+        for (int t = 0; t < DECISIONS; t++) {
+            plans[t] = plan_urgent(nodes, &shapes[i]);
+            struct decision d = decide(nodes, &shapes[i]);
+            best = d.all < best.all ? d : best;
+        }
+        double plan = shortest(plans, DECISIONS), ms = shortest(&best.all, 1),
+               longest = shortest(&best.longest, 1);
+        printf("| %-50s | %8.2f | %8.2f | %5.1f | %6.1f | %8.2f | %8d |%s\n", shapes[i].what, plan,
+               ms, ms / plan, ms / pass, longest, best.searches, best.missed ? MISSED : "");
+        buf_printf(&figures,
+                   "figure Q09 %s %.4f 30 \"%.3f ms, longest step %.3f ms, plan %.3f ms%s\"\n",
+                   shapes[i].key, ms / plan, ms, longest, plan, best.missed ? "," MISSED : "");
+    }
+    printf("\n%s", buf_str(&figures));
+    buf_done(&figures);
+}
+
 static int usage(int least)
 {
     fprintf(stderr,
-            "usage: bench_plan [growth | queues | one KEY 0|1] [NODES]     at least %d nodes\n",
+            "usage: bench_plan [growth | queues | evictions | one KEY 0|1] [NODES]     at least %d "
+            "nodes\n",
             least);
     return 2;
 }
@@ -510,6 +707,13 @@ static int one(int argc, char **argv)
             printf("%.3f ms\n", passes[p].pass(nodes, atoi(argv[3])));
             return 0;
         }
+    for (size_t i = 0; argc > 3 && nodes >= 200 && i < ARRAY_SIZE(shapes); i++)
+        if (!strcmp(shapes[i].key, argv[2])) {
+            usec_t took =
+                atoi(argv[3]) ? decide(nodes, &shapes[i]).all : plan_urgent(nodes, &shapes[i]);
+            printf("%.3f ms\n", shortest(&took, 1));
+            return 0;
+        }
     return usage(WAITING);
 }
 
@@ -518,7 +722,8 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "one"))
         return one(argc, argv);
     bool grow = argc > 1 && !strcmp(argv[1], "growth");
-    bool queues = argc > 1 && !strcmp(argv[1], "queues"), part = grow || queues;
+    bool queues = argc > 1 && !strcmp(argv[1], "queues");
+    bool evictions = argc > 1 && !strcmp(argv[1], "evictions"), part = grow || queues || evictions;
     int nodes = argc > 1 + part ? atoi(argv[1 + part]) : 5000;
     int least = queues ? WAITING : 200;
     if (nodes < least)
@@ -529,6 +734,10 @@ int main(int argc, char **argv)
     }
     if (grow) {
         growth(nodes);
+        return 0;
+    }
+    if (evictions) {
+        decisions(nodes);
         return 0;
     }
     double pass = plain_pass(nodes), plan = plan_large(nodes, CLASSES, 1000);
