@@ -29,8 +29,8 @@ void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 void eviction_leaves(struct gang_core *core, struct pod *pod);
 /* The pod was not evicted in time. It counts as before, or is evicted if it was to be suspended. */
 void eviction_timed_out(struct gang_core *core, struct pod *pod);
-/* The pod has finished before it was evicted. If it has succeeded, it counts as a member again. Call
- * it after uncharge(). */
+/* The pod has finished before it was evicted. If it has succeeded, it counts as a member again.
+ * Call it after uncharge(). */
 void eviction_ended(struct gang_core *core, struct pod *pod);
 /* Whether muster has tried in vain to evict the pod a short while ago. */
 bool eviction_was_in_vain(const struct gang_core *core, const struct pod *pod);
