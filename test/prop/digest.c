@@ -37,6 +37,9 @@ static char *whose(const struct gang_effect *e)
         return xasprintf("status %s/%s", e->status.ref->api_group, e->status.ref->name);
     case GANG_QUEUE_STATUS:
         return xasprintf("queue %s/%s", e->queue.ref->api_group, e->queue.ref->name);
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        return xasprintf("workload of %s/%s", e->workload.ref->api_group, e->workload.ref->name);
     case GANG_EVENT:
         return xasprintf("event %s/%s", e->event.kind, e->event.name);
     default:

@@ -22,6 +22,8 @@ static void say_pod(struct buf *b, const struct gang_pod_facts *f)
     }
     buf_printf(b, " %s (%s) of %s on %s%s%s", f->name, f->uid, text(f->group.name), text(f->node),
                f->deleting ? ", terminating" : "", f->n_gates ? ", gated" : "");
+    if (f->suspended)
+        buf_puts(b, ", of a suspended workload");
     if (f->nominated)
         buf_printf(b, ", nominated to %s", f->nominated);
     if (f->queue.name)
@@ -92,6 +94,7 @@ void event_text(struct buf *b, const struct gang_event *ev)
     case GANG_EV_GROUP_GONE:
     case GANG_EV_CLASS_GONE:
     case GANG_EV_CLAIM_GONE:
+    case GANG_EV_SUSPEND_REFUSED:
         buf_printf(b, " %s", ev->gone.name);
         break;
     case GANG_EV_BIND:
@@ -181,6 +184,12 @@ void effect_text(struct buf *b, const struct gang_effect *e)
         break;
     case GANG_QUEUE_STATUS:
         say_queue_status(b, &e->queue);
+        break;
+    case GANG_SUSPEND:
+    case GANG_RESUME:
+        buf_printf(b, "%s the workload of %s (%s) \"%s\"",
+                   e->kind == GANG_SUSPEND ? "suspend" : "resume", e->workload.ref->name,
+                   e->workload.uid, text(e->workload.text));
         break;
     case GANG_EVENT:
         buf_printf(b, "event on %s %s: %s%s \"%s\"", e->event.kind, e->event.name,

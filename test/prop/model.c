@@ -195,6 +195,7 @@ static struct gang_event same_event(const struct model *m, const struct gang_eve
     case GANG_EV_BUDGET_GONE:
     case GANG_EV_QUEUE_GONE:
     case GANG_EV_NAMESPACE_GONE:
+    case GANG_EV_SUSPEND_REFUSED:
         twin.gone = ref_copy(&ev->gone);
         break;
     case GANG_EV_BIND:
@@ -488,6 +489,7 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
         return;
     int n = e->pod.node ? node_number(e->pod.node) : -1;
     uint64_t lost = (uint64_t)op_get(&m->config, A_LOST, 0);
+    oracle_no_stand_in(m, e->pod.uid, "nomination of");
     oracle_nominated(m, p, n);
     if (m->pods[p].shown_nominated != n || m->pods[p].nominated != n || !oracle_single(m, p))
         m->pods[p].ours = n; /* otherwise, the write only wakes the pod */
@@ -513,6 +515,7 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
     if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial)
         return;
     struct pod_truth *t = &m->pods[p];
+    oracle_no_stand_in(m, e->pod.uid, "removal of the gate of");
     oracle_lifted(m, p);
     t->lift_asked = true;
     if (e->pod.node && t->node < 0) {
@@ -548,10 +551,15 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
         return;
     if (op_has(&t->spec, A_BARE))
         model_fail(m, "evict", "eviction of p%d, which has no controller", p);
-    if (!op_has(&m->config, A_EVICT))
+    oracle_no_stand_in(m, e->pod.uid, "eviction of");
+    bool paused = t->paused == serial;
+    if (paused)
+        oracle_not_suspended(m, p);
+    else if (!op_has(&m->config, A_EVICT))
         oracle_preempted(m, p);
-    eviction_asked(m, p);
-    if (pod_group(t) >= 0 && (op_has(&m->config, A_EVICT) || oracle_broken(m, p)))
+    t->paused = 0;
+    eviction_asked(m, p, /* chosen= */ !paused);
+    if (pod_group(t) >= 0 && (op_has(&m->config, A_EVICT) || paused || oracle_broken(m, p)))
         group_excuse(m, pod_group(t));
 }
 
@@ -559,6 +567,29 @@ static void see_queue_status(struct model *m, const struct gang_effect *e, size_
 {
     (void)count;
     oracle_queue_status(m, &e->queue);
+}
+
+static void see_workload(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    if (e->kind == GANG_SUSPEND)
+        suspension_asked(m, e);
+    else
+        resumption_asked(m, e);
+}
+
+static void see_event(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    if (strcmp(e->event.kind, "Pod") == 0)
+        oracle_no_stand_in(m, e->event.uid, "event of");
+}
+
+/* muster must not rely on this write to wake the pod. */
+static void see_condition(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    oracle_no_stand_in(m, e->pod.uid, "condition of");
 }
 
 static void see_nothing(struct model *m, const struct gang_effect *e, size_t count)
@@ -580,8 +611,10 @@ static void (*const see[])(struct model *, const struct gang_effect *, size_t) =
     [GANG_UNGATE] = see_lifting,
     [GANG_STATUS] = see_nothing,
     [GANG_QUEUE_STATUS] = see_queue_status,
-    [GANG_EVENT] = see_nothing,
-    [GANG_PATCH_CONDITION] = see_nothing, /* muster must not rely on this write to wake the pod */
+    [GANG_EVENT] = see_event,
+    [GANG_SUSPEND] = see_workload,
+    [GANG_RESUME] = see_workload,
+    [GANG_PATCH_CONDITION] = see_condition,
 };
 
 /* ---- a step ---- */

@@ -9,8 +9,8 @@
  *   3. model_end() stops the core and checks that every call has a reply. model_free() frees all.
  *
  * model.c runs steps and carries out the effects. model_facts.c makes facts from the objects.
- * model_api_objects.c changes objects. model_dry_runs.c makes dry runs. model_scheduler.c simulates
- * kube-scheduler.
+ * model_api_objects.c changes objects. model_evictions.c and model_suspension.c simulate how pods
+ * make room. model_dry_runs.c makes dry runs. model_scheduler.c simulates kube-scheduler.
  * model_time_and_restarts.c simulates time, restarts and calm. The model owns everything, and only
  * one thread may use it.
  */
@@ -40,6 +40,9 @@ enum dirty { CLEAN, RENOMINATED, CHANGED };
 /* What the core must have charged for a pod, by its events and effects. */
 enum charged { NOT_CHARGED, CHARGED_BINDING, CHARGED_ASSIGNED };
 
+/* What muster has requested of a workload, and nobody has carried out yet. */
+enum wish { NO_WISH, WISH_SUSPEND, WISH_RESUME };
+
 /* A pod. Nodes and groups are numbers; -1 means none. */
 /* terminationGracePeriodSeconds of all pods. */
 #define POD_GRACE (30 * USEC_PER_SEC)
@@ -50,6 +53,7 @@ struct pod_truth {
     int serial; /* becomes part of the UID, so each pod of this name has its own */
     usec_t created;
     struct op spec; /* the operation that created the pod, with later changes */
+    bool stands_in; /* it does not exist: it stands for a pod of a suspended workload */
     int node;       /* the node to which the pod is bound */
     enum gang_phase phase;
     bool deleting;
@@ -58,6 +62,9 @@ struct pod_truth {
     int disrupted;  /* the serial of the pod that kube-scheduler preempted last */
     int refused;    /* the serial of the pod whose eviction was refused last */
     usec_t refused_at;
+    int paused; /* the serial of the pod whose workload muster has last asked to suspend */
+    usec_t paused_at;
+    bool runs_on; /* with `paused`: this step tells the core that its workload runs on */
     enum dirty dirty;
     int lost;         /* the node of a Binding that may still succeed after an unclear result */
     usec_t lost_sent; /* the time of this Binding: the API server drops it after a while */
@@ -129,6 +136,24 @@ struct object_truth { /* any object except a pod */
     bool shown; /* the watch has shown the object to this core */
 };
 
+/* The largest number of pods of a workload. */
+enum { WORKLOAD_PODS = 8 };
+
+/* The workload that owns the PodGroup with the same number. */
+struct workload_truth {
+    bool suspended;
+    bool by_muster; /* it has muster's label, so muster may resume it */
+    bool idle;      /* it is suspended, but its controller has not deleted the pods yet */
+    bool failed;    /* since it was suspended, its gang may have failed */
+    enum wish wish;
+    int wish_serial;       /* of the PodGroup, when muster requested it; 0: it was gone */
+    uint64_t resumed_step; /* totals->steps at the last request to resume it */
+    usec_t until;          /* it runs, and its stand-ins stay until then; 0: it has none */
+    /* What it creates when it is resumed */
+    struct op pods[WORKLOAD_PODS];
+    int n_pods;
+};
+
 struct call {
     uint64_t id;
     int pod;
@@ -191,6 +216,8 @@ struct model {
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
     struct object_truth queues[QUEUES], namespaces[NAMESPACES], budgets[BUDGETS];
     uint64_t evicted_in[BUDGETS]; /* totals->steps of the last evictions that it could count */
+    struct workload_truth workloads[GROUPS];
+    enum gang_state states[GROUPS]; /* of the gangs, after the previous step */
     struct pod_truth pods[PODS];
     struct queue_shown queues_shown[QUEUES];
     bool excused[GROUPS];                 /* after a failure or change: may be bound in part */
@@ -294,7 +321,7 @@ static inline int pod_group(const struct pod_truth *t)
 /* Whether the pod has a scheduling gate, so that kube-scheduler ignores it. */
 static inline bool pod_gated(const struct pod_truth *t)
 {
-    return op_has(&t->spec, A_GATED) || op_has(&t->spec, A_CLOSED);
+    return op_has(&t->spec, A_GATED) || op_has(&t->spec, A_CLOSED) || t->stands_in;
 }
 /* Whether rules keep the two pods off a common node. */
 bool pods_apart(const struct pod_truth *a, const struct pod_truth *b);
@@ -310,6 +337,8 @@ void objects_show_all(struct model *m);
 /* Sends the core an event for each watch that has fallen behind or caught up. Call this before time
  * passes. A delay without a change of time causes no event. */
 void objects_notice(struct model *m);
+/* Creates the pod with this spec. The watch does not show it. */
+void pod_made(struct model *m, int p, const struct op *spec);
 /* Marks the pod as bound to the node. */
 void pod_bound(struct model *m, int p, int n);
 /* The same, by a Binding of muster. */
@@ -326,8 +355,14 @@ bool group_doubted(const struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
 
 /* ---- model_evictions.c ---- */
-/* muster asks the eviction API to evict the pod. */
-void eviction_asked(struct model *m, int p);
+/* muster asks the eviction API to evict the pod. `chosen`: it has just chosen the pod as a victim.
+ */
+void eviction_asked(struct model *m, int p, bool chosen);
+/* muster asks to suspend the workload of these running pods instead. The API server does not check
+ * budgets then. */
+void evictions_by_suspension(struct model *m, const bool pods[PODS]);
+/* Counts the pod for its budgets, before its controller deletes it. */
+void budgets_count(struct model *m, int p);
 /* Carries out the evictions that budgets have refused and now allow. */
 void evictions_retry(struct model *m);
 /* Deletes all budgets and carries out all evictions. */
@@ -337,6 +372,27 @@ void evictions_end(struct model *m);
 #define EVICTIONS_END SECONDS(310)
 #define EVICT_TIME    SECONDS(300)
 void evictions_give_up(struct model *m);
+
+/* ---- model_suspension.c ---- */
+/* muster asks to suspend or resume the workload of a PodGroup. */
+void suspension_asked(struct model *m, const struct gang_effect *e);
+void resumption_asked(struct model *m, const struct gang_effect *e);
+/* The watch shows that the PodGroup exists, or is gone. */
+void workload_sees_group(struct model *m, int g);
+/* A user suspends or resumes the workload. */
+void do_suspend(struct model *m, const struct op *op);
+void do_resume(struct model *m, const struct op *op);
+/* Carries out a request of muster, or deletes the pods of a suspended workload. */
+bool do_patch(struct model *m, const struct op *op);
+/* Removes stand-ins whose time is over. */
+void stand_ins_end(struct model *m);
+/* When the first ones are over; USEC_NEVER: none will be. */
+usec_t stand_ins_next(const struct model *m);
+/* Whether the pod is a stand-in of a workload that runs again. A restarted muster does not see it.
+ */
+bool stand_in_lingers(const struct model *m, int p);
+/* muster is killed. Requests in flight are carried out if their bit in `landed` is set. */
+void workloads_orphaned(struct model *m, int32_t landed);
 
 /* ---- model_scheduler.c ---- */
 /* An event that wakes pods in kube-scheduler's queue. `room`: the event may have added capacity. */

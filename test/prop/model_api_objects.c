@@ -152,6 +152,7 @@ static void show_group(struct model *m, int g)
                    g);
     else if (t->shown)
         model_tell(m, (struct gang_event){.kind = GANG_EV_GROUP_GONE, .gone = facts_ref(g)}, g);
+    workload_sees_group(m, g);
 }
 
 static void show_class(struct model *m, int k)
@@ -358,7 +359,7 @@ void objects_notice(struct model *m)
     for (int n = 0; n < NODES; n++)
         nodes |= m->nodes[n].dirty;
     for (int p = 0; p < PODS; p++)
-        pods |= m->pods[p].dirty == CHANGED;
+        pods |= m->pods[p].dirty == CHANGED && !m->pods[p].stands_in;
     notice(m, GANG_WATCH_NODES, nodes);
     notice(m, GANG_WATCH_PODS, pods);
 }
@@ -462,18 +463,15 @@ static void do_gone(struct model *m, const struct op *op)
 
 /* ---- operations on pods ---- */
 
-static void do_pod(struct model *m, const struct op *op)
+void pod_made(struct model *m, int p, const struct op *spec)
 {
-    struct pod_truth *t = &m->pods[op->subject];
-    if (t->exists) {
-        nothing(m);
-        return;
-    }
+    struct pod_truth *t = &m->pods[p];
     struct pod_truth was = *t;
     *t = (struct pod_truth){.exists = true,
                             .serial = was.serial + 1,
                             .created = m->now / USEC_PER_SEC * USEC_PER_SEC,
-                            .spec = *op,
+                            .spec = *spec,
+                            .dirty = CHANGED,
                             .node = -1,
                             .lost = -1,
                             .nominated = -1,
@@ -490,10 +488,19 @@ static void do_pod(struct model *m, const struct op *op)
                             .shown_group = was.shown_group,
                             .ghost = was.ghost,
                             .replaced = was.shown};
-    m->kinds |= op_has(op, A_KIND);
+    m->kinds |= op_has(spec, A_KIND);
     int g = pod_group(t); /* the pod may add a part, or declare another minimum */
     if (g >= 0 && (!m->groups[g].exists || op_has(&m->groups[g].spec, A_SPLIT)))
         group_excuse(m, g);
+}
+
+static void do_pod(struct model *m, const struct op *op)
+{
+    if (m->pods[op->subject].exists) {
+        nothing(m);
+        return;
+    }
+    pod_made(m, op->subject, op);
     changed(m, 'p', op->subject, op);
 }
 
@@ -683,10 +690,11 @@ void do_object(struct model *m, const struct op *op)
         [OP_CLAIM] = do_plain,      [OP_NOCLAIM] = do_gone,        [OP_SHOW] = do_show,
         [OP_QUEUE] = do_queue,      [OP_NOQUEUE] = do_gone,        [OP_NAMESPACE] = do_queue,
         [OP_NONAMESPACE] = do_gone, [OP_MOVE] = do_move,           [OP_BUDGET] = do_budget,
-        [OP_NOBUDGET] = do_gone,
+        [OP_NOBUDGET] = do_gone,    [OP_SUSPEND] = do_suspend,     [OP_RESUME] = do_resume,
     };
     bool needs_pod = op->kind > OP_POD && op->kind <= OP_ASSIGN;
-    if (needs_pod && !m->pods[op->subject].exists)
+    const struct pod_truth *t = &m->pods[needs_pod ? op->subject : 0];
+    if (needs_pod && (!t->exists || t->stands_in))
         nothing(m);
     else
         table[op->kind](m, op);

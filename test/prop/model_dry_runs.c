@@ -27,7 +27,7 @@ static size_t dry_copy(const struct model *m, int g, struct gang_event *events)
         events[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
     }
     for (int p = 0; p < PODS; p++) {
-        if (!m->pods[p].exists || pod_group(&m->pods[p]) != g)
+        if (!m->pods[p].exists || m->pods[p].stands_in || pod_group(&m->pods[p]) != g)
             continue;
         struct gang_pod_facts *f = facts_pod(m, p);
         rename_copy(&f->name);

@@ -3,7 +3,8 @@
  * model_evictions.c - simulates the eviction API and PodDisruptionBudgets.
  *
  * Nobody computes what a budget allows: its operation says it, and each eviction takes one. An
- * eviction that a budget refuses is carried out later, when the budgets allow it.
+ * eviction that a budget refuses is carried out later, when the budgets allow it. Pods that the
+ * controller of a suspended workload deletes need no budget, but budgets then allow less.
  */
 #include "test/prop/model.h"
 #include "test/prop/oracle.h"
@@ -45,33 +46,41 @@ static bool budgets_known(const struct model *m)
     return true;
 }
 
-static void carry_out(struct model *m, struct pod_truth *t)
+void budgets_count(struct model *m, int p)
 {
+    const struct pod_truth *t = &m->pods[p];
     uint32_t budgets = budgets_of(m, t);
     for (int b = 0; b < BUDGETS; b++) {
         if (!(budgets >> b & 1))
             continue;
         struct object_truth *budget = &m->budgets[b];
-        op_set(&budget->spec, A_ALLOWED, budget->spec.value[A_ALLOWED] - 1);
+        if (budget->spec.value[A_ALLOWED] > 0)
+            op_set(&budget->spec, A_ALLOWED, budget->spec.value[A_ALLOWED] - 1);
         if (t->dirty != CLEAN)
             m->evicted_in[b] = 0; /* the core may not know that the pod runs */
         else if (!budget->dirty)
             m->evicted_in[b] = m->totals->steps;
         budget->dirty = true;
     }
+}
+
+static void carry_out(struct model *m, int p)
+{
+    struct pod_truth *t = &m->pods[p];
+    budgets_count(m, p);
     t->deleting = true;
     t->gone_by = m->now + POD_GRACE;
     t->dirty = CHANGED;
 }
 
-void eviction_asked(struct model *m, int p)
+void eviction_asked(struct model *m, int p, bool chosen)
 {
     struct pod_truth *t = &m->pods[p];
-    bool for_room = !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
+    bool for_room = chosen && !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
     bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
     if (!forbidden && !hooked) {
-        carry_out(m, t);
+        carry_out(m, p);
         return;
     }
     if (forbidden && for_room && t->dirty == CLEAN && budgets_known(m))
@@ -82,13 +91,30 @@ void eviction_asked(struct model *m, int p)
         group_excuse(m, pod_group(t)); /* other members may be gone before it is evicted */
 }
 
+void evictions_by_suspension(struct model *m, const bool pods[PODS])
+{
+    int taken[BUDGETS] = {0};
+    bool known = budgets_known(m);
+    for (int p = 0; p < PODS; p++)
+        known &= !pods[p] || m->pods[p].dirty == CLEAN;
+    for (int p = 0; p < PODS; p++) {
+        uint32_t budgets = pods[p] ? budgets_of(m, &m->pods[p]) : 0;
+        bool forbidden = budgets & (budgets - 1);
+        for (int b = 0; b < BUDGETS; b++)
+            forbidden |= budgets >> b & 1 && ++taken[b] > op_get(&m->budgets[b].spec, A_ALLOWED, 0);
+        if (forbidden && known && !oracle_broken(m, p))
+            model_fail(m, "suspend",
+                       "the workload of p%d is suspended, which a disruption budget forbids", p);
+    }
+}
+
 void evictions_retry(struct model *m)
 {
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         if (t->exists && t->refused == t->serial && !t->deleting &&
             !is_refused(m, budgets_of(m, t)))
-            carry_out(m, t);
+            carry_out(m, p);
     }
 }
 

@@ -207,6 +207,7 @@ static struct gang_group_facts *group_facts(const struct op *spec, int g)
     f->queue = op_has(spec, A_NAMES) ? xstrdup(queue_ids[spec->value[A_NAMES]].name) : NULL;
     if (op_has(spec, A_FIRM))
         f->preemptible = PREEMPTIBLE_NO;
+    f->suspends = op_has(spec, A_SUSPENDS);
     f->match = op_has(spec, A_RUNNING)   ? MATCH_RUNNING
                : op_has(spec, A_WAITING) ? MATCH_WAITING
                : op_has(spec, A_ONCE)    ? MATCH_ONCE
@@ -397,7 +398,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->nominated = t->nominated >= 0 ? xstrdup(node_name(t->nominated)) : NULL;
     f->scheduler = xstrdup(op_has(&t->spec, A_FOREIGN) ? "other" : "default-scheduler");
     f->phase = t->phase;
-    f->created = t->created;
+    f->created = t->stands_in ? 0 : t->created;
     f->deleting = t->deleting;
     f->preempted = t->disrupted == t->serial;
     f->gone_by = t->deleting ? t->gone_by / USEC_PER_SEC * USEC_PER_SEC : 0;
@@ -410,7 +411,8 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->said = (uint64_t)t->said;
     f->said_alone = t->said && t->said != SAID_GANG;
     f->controlled = !op_has(&t->spec, A_BARE);
-    f->gated = op_has(&t->spec, A_CLOSED);
+    f->suspended = t->stands_in;
+    f->gated = op_has(&t->spec, A_CLOSED) || t->stands_in;
     if (op_has(&t->spec, A_NAMES)) {
         const struct queue_id *id = &queue_ids[t->spec.value[A_NAMES]];
         f->queue = (struct gang_ref){xstrdup(id->api_group), xstrdup(""), xstrdup(id->name)};

@@ -486,7 +486,7 @@ static bool do_question(struct model *m, const struct op *op)
 {
     const char *names[NODES];
     size_t n = 0;
-    if (!m->pods[op->subject].exists)
+    if (!m->pods[op->subject].exists || m->pods[op->subject].stands_in)
         return false;
     for (int i = 0; i < NODES; i++)
         if (m->nodes[i].exists)
@@ -672,6 +672,6 @@ static bool do_land(struct model *m, const struct op *op)
 void do_request(struct model *m, const struct op *op)
 {
     static bool (*const table[])(struct model *, const struct op *) = {
-        [OP_RESULT] = do_result, [OP_READ] = do_read, [OP_LAND] = do_land};
+        [OP_RESULT] = do_result, [OP_READ] = do_read, [OP_LAND] = do_land, [OP_PATCH] = do_patch};
     m->did_something = table[op->kind](m, op);
 }

@@ -50,6 +50,7 @@ static void pass_time(struct model *m, usec_t t)
             model_fail(m, "timer", "the core asks for ticks without end");
     }
     m->now = to;
+    stand_ins_end(m);
     if (t >= SECONDS(1))
         oracle_steered(m, /* before= */ false);
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
@@ -66,8 +67,8 @@ void let_time_pass(struct model *m, usec_t t)
 /* ---- restarts ---- */
 
 /* Ends the requests in flight without a result. A Binding succeeds if its bit in `landed` is set.
- */
-static void requests_orphaned(struct model *m, int32_t landed)
+ * Returns the bits that are left. */
+static int32_t requests_orphaned(struct model *m, int32_t landed)
 {
     int bit = 0;
     for (size_t i = 0; i < m->n_requests; i++) {
@@ -83,6 +84,7 @@ static void requests_orphaned(struct model *m, int32_t landed)
             group_excuse(m, pod_group(t));
     }
     m->n_requests = 0;
+    return bit < 31 ? landed >> bit : 0;
 }
 
 static void list_everything(struct model *m)
@@ -115,7 +117,7 @@ static void list_everything(struct model *m)
 static void do_kill(struct model *m, const struct op *op)
 {
     model_step(m);
-    requests_orphaned(m, op_get(op, A_MASK, 0));
+    workloads_orphaned(m, requests_orphaned(m, op_get(op, A_MASK, 0)));
     for (int p = 0; p < PODS; p++)
         if (m->pods[p].call)
             sched_forget(m, p);
@@ -172,8 +174,8 @@ static bool ask_again(struct model *m, enum op_kind kind)
 static void work_off(struct model *m)
 {
     /* A Binding lands before its result, because kube-scheduler may see it before muster does. */
-    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND,   OP_LAND,
-                                         OP_FILTER, OP_RESULT, OP_READ};
+    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND, OP_LAND, OP_FILTER,
+                                         OP_RESULT, OP_READ, OP_PATCH};
     for (int round = 0; round < 8 * PODS; round++) {
         bool any = false;
         for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -265,6 +267,7 @@ static void do_calm(struct model *m, const struct op *op)
         for (int p = 0; p < PODS; p++)
             if (m->pods[p].exists && m->pods[p].retry_at > m->now && m->pods[p].retry_at < next)
                 next = m->pods[p].retry_at;
+        next = stand_ins_next(m) < next ? stand_ins_next(m) : next;
         if (next == USEC_NEVER)
             break;
         if (m->now >= flush && any_barred(m)) { /* all other pods must be woken by events */
@@ -289,9 +292,13 @@ static void do_expect(struct model *m, const struct op *op)
         bool its = op->class == 'p' ? p == op->subject : pod_group(t) == op->subject;
         bound += its && t->exists && t->node >= 0 && op_get(op, A_ON, t->node) == t->node;
     }
-    if (bound != wanted)
+    if ((op_has(op, A_BOUND) || !op_has(op, A_STOPPED)) && bound != wanted)
         model_fail(m, "expect", "%c%d: expected %d bound pods, found %d", op->class, op->subject,
                    wanted, bound);
+    const struct workload_truth *w = op->class == 'g' ? &m->workloads[op->subject] : NULL;
+    if (w && op_has(op, A_STOPPED) && (w->suspended && w->by_muster) != op->value[A_STOPPED])
+        model_fail(m, "expect", "g%d: its workload is%s suspended by muster", op->subject,
+                   op->value[A_STOPPED] ? " not" : "");
 }
 
 void do_life(struct model *m, const struct op *op)

@@ -62,6 +62,8 @@ enum { BUDGETS = 2 };
     X(NOQUEUE, "noqueue", "q", "delete a queue")                                                   \
     X(NAMESPACE, "namespace", "s", "let the namespace of all pods name a queue")                   \
     X(NONAMESPACE, "nonamespace", "s", "the namespace names no queue any more")                    \
+    X(SUSPEND, "suspend", "g", "a user suspends the workload that owns the PodGroup")              \
+    X(RESUME, "resume", "g", "a user resumes this workload")                                       \
     X(SHOW, "show", "?ngpkcqsb", "the watch shows a change that it has not shown yet")             \
     X(FILTER, "filter", "?p", "kube-scheduler tries a pod")                                        \
     X(BIND, "bind", "?p", "kube-scheduler calls bind with the node that it chose")                 \
@@ -71,6 +73,7 @@ enum { BUDGETS = 2 };
     X(RESULT, "result", "?p", "muster gets the result of a Binding")                               \
     X(LAND, "land", "?p", "a Binding with an unclear or missing result succeeds")                  \
     X(READ, "read", "?p", "muster gets the result of a read of a pod")                             \
+    X(PATCH, "patch", "?g", "muster's request to suspend or resume a workload is carried out")     \
     X(WAIT, "wait", "", "time passes")                                                             \
     X(KILL, "kill", "", "kill muster and start it again")                                          \
     X(RESTART, "restart", "", "kill kube-scheduler and start it again")                            \
@@ -162,10 +165,10 @@ enum attr_type {
     X(SAMPLE, "sample", T_FLAG, "filter: offer a sample (more than 100 nodes)")                    \
     X(PICK, "pick", T_NUMBER, "filter: which of the returned nodes kube-scheduler chooses")        \
     X(SKIP, "skip", T_NUMBER, "without a subject: skip this many")                                 \
-    X(REFUSED, "refused", T_FLAG, "result: the Binding failed")                                    \
+    X(REFUSED, "refused", T_FLAG, "result: it failed; patch: the workload stays as it is")         \
     X(UNCLEAR, "unclear", T_FLAG, "result: unclear, and the Binding failed; read: no reply")       \
     X(DONE, "done", T_FLAG, "result unclear: the Binding succeeded")                               \
-    X(MASK, "landed", T_NUMBER, "kill: which Bindings in flight succeed, one bit for each")        \
+    X(MASK, "landed", T_NUMBER, "kill: which Bindings and patches in flight succeed, as bits")     \
     X(HOPE, "assemble", T_TIME, "config: assembleSeconds (default 0)")                             \
     X(HOLDS, "holds", T_NUMBER, "config: maxHolds")                                                \
     X(STARVE, "starvation", T_TIME, "config: starvationSeconds")                                   \
@@ -189,6 +192,9 @@ enum attr_type {
     X(WEIGHT, "weight", T_NUMBER, "queue: weight of its part in what is left over")                \
     X(FIFO, "fifo", T_FLAG, "queue: nothing passes its first waiting gang")                        \
     X(FIRM, "firm", T_FLAG, "group: not preemptible")                                              \
+    X(SUSPENDS, "suspends", T_FLAG, "group: its workload asks to be suspended, not evicted")       \
+    X(IDLE, "idle", T_FLAG, "patch: the controller deletes the pods only at the next patch")       \
+    X(STOPPED, "suspended", T_NUMBER, "expect: whether muster has suspended the workload")         \
     X(FORBIDS, "forbidden", T_QUEUES, "config: queues that the namespace must not use")            \
     X(HALFLIFE, "half-life", T_TIME, "config: queueHalfLifeSeconds")                               \
     X(FACTOR, "time-factor", T_NUMBER, "config: queueTimeFactorPercent")                           \

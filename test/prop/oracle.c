@@ -93,16 +93,14 @@ static void check_ledger(struct model *m, struct amounts_seen seen[NODES])
 
 /* ---- I1 ---- */
 
-static bool committed(const struct model *m, int p)
+bool oracle_committed(const struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
     return t->node >= 0 || t->phase == PHASE_SUCCEEDED ||
            (t->charged != NOT_CHARGED && t->charged_serial == t->serial);
 }
 
-/* Whether the watch has shown all changes of the family's pods and of all PodGroups, and no lost
- * Binding can still succeed. */
-static bool all_shown(const struct model *m, uint32_t family)
+bool oracle_all_shown(const struct model *m, uint32_t family)
 {
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
@@ -135,13 +133,14 @@ static void check_whole(struct model *m)
         seen |= family;
         for (int p = 0; p < PODS && family; p++) {
             int h = pod_group(&m->pods[p]);
-            has[p] = h >= 0 && family >> h & 1 && member_counts(&m->pods[p]) && committed(m, p);
+            has[p] =
+                h >= 0 && family >> h & 1 && member_counts(&m->pods[p]) && oracle_committed(m, p);
             any |= has[p];
         }
         if (any && !excused(m, family) && family_valid(m, family) && !family_whole(m, family, has))
             model_fail(m, "I1", "gang g%d is bound in part", g);
         for (int h = 0; h < GROUPS && !any; h++)
-            if (family >> h & 1 && all_shown(m, family))
+            if (family >> h & 1 && oracle_all_shown(m, family))
                 m->excused[h] = false;
     }
 }
@@ -154,11 +153,11 @@ bool oracle_broken(const struct model *m, int p)
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool its = pod_group(t) >= 0 && family >> pod_group(t) & 1;
-        has[i] = its && member_counts(t) && committed(m, i);
+        has[i] = its && member_counts(t) && oracle_committed(m, i);
         any |= its && t->disrupted && t->disrupted == t->serial;
     }
-    return any &&
-           (!all_shown(m, family) || !family_valid(m, family) || !family_whole(m, family, has));
+    return any && (!oracle_all_shown(m, family) || !family_valid(m, family) ||
+                   !family_whole(m, family, has));
 }
 
 /* A Binding must not exceed maxMember, unless the group has changed. */
@@ -170,7 +169,7 @@ static void check_maximum(struct model *m, int p)
         return;
     for (int i = 0; i < PODS; i++)
         n += pod_group(&m->pods[i]) == g && member_counts(&m->pods[i]) &&
-             m->pods[i].phase != PHASE_SUCCEEDED && committed(m, i);
+             m->pods[i].phase != PHASE_SUCCEEDED && oracle_committed(m, i);
     if (n > max)
         model_fail(m, "maximum",
                    "g%d: after the Binding of p%d, %d members are bound, but the "
@@ -186,12 +185,12 @@ static void check_beyond(struct model *m, int p)
     uint32_t family = g >= 0 ? family_of(m, g) : 0;
     bool has[PODS];
     if (!op_has(&m->pods[p].spec, A_BEYOND) || !family || excused(m, family) ||
-        !all_shown(m, family) || !family_valid(m, family))
+        !oracle_all_shown(m, family) || !family_valid(m, family))
         return;
     for (int i = 0; i < PODS; i++) {
         int h = pod_group(&m->pods[i]);
-        has[i] =
-            i != p && h >= 0 && family >> h & 1 && member_counts(&m->pods[i]) && committed(m, i);
+        has[i] = i != p && h >= 0 && family >> h & 1 && member_counts(&m->pods[i]) &&
+                 oracle_committed(m, i);
     }
     if (!family_whole(m, family, has))
         model_fail(m, "beyond", "p%d exceeds a bound, but is bound with its gang", p);
@@ -374,7 +373,7 @@ static bool members_plain(const struct model *m, uint32_t family)
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
         if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec) ||
-            (op_has(&t->spec, A_BEYOND) && !committed(m, p)))
+            (op_has(&t->spec, A_BEYOND) && !oracle_committed(m, p)))
             return false;
         if (!op_has(&t->spec, A_KIND))
             continue;
@@ -415,7 +414,7 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
 {
     bool has[PODS] = {false}, would[PODS] = {false};
     int bound = 0, free = 0, only = -1;
-    if (!family_valid(m, family) || !members_plain(m, family))
+    if (!family_valid(m, family) || !members_plain(m, family) || oracle_members_unsure(m, family))
         return false;
     for (int g = 0; g < GROUPS; g++) {
         if (m->groups[g].dirty) /* for the core, it may belong to the family */
@@ -428,7 +427,7 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
         int g = pod_group(t);
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
-        has[p] = committed(m, p);
+        has[p] = oracle_committed(m, p);
         bool may = !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
                    !op_has(&t->spec, A_BARRED) && !t->rejected_early;
         would[p] = has[p] || may;
@@ -551,7 +550,7 @@ static void check_kinds(struct model *m, const struct gangs_seen *seen)
             continue;
         uint32_t family = family_of(m, g);
         int kind = -1;
-        for (int p = 0; p < PODS && all_shown(m, family); p++) {
+        for (int p = 0; p < PODS && oracle_all_shown(m, family); p++) {
             const struct pod_truth *t = &m->pods[p];
             int h = pod_group(t);
             if (h < 0 || !(family >> h & 1) || !member_counts(t) || !op_has(&t->spec, A_KIND))
@@ -576,14 +575,15 @@ static void without_nominated_room(const struct model *m, uint32_t family,
     }
 }
 
-/* Whether the eviction of a bound member was refused. Until muster gives up, it does not count as a
- * member. */
+/* Whether the eviction of a bound member was refused, or its workload is to be suspended. Until
+ * muster gives up, it does not count as a member. */
 static bool eviction_waits(const struct model *m, uint32_t family)
 {
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         int g = pod_group(t);
-        if (t->exists && g >= 0 && family >> g & 1 && t->refused == t->serial)
+        if (t->exists && g >= 0 && family >> g & 1 &&
+            (t->refused == t->serial || t->paused == t->serial))
             return true;
     }
     return false;
@@ -682,7 +682,7 @@ void oracle_lifted(struct model *m, int p)
         int g = pod_group(&m->pods[i]);
         exists[i] = g >= 0 && family >> g & 1 && member_counts(&m->pods[i]);
     }
-    if (seen.state == GANG_PLANNED && all_shown(m, family) && family_valid(m, family) &&
+    if (seen.state == GANG_PLANNED && oracle_all_shown(m, family) && family_valid(m, family) &&
         !family_whole(m, family, exists))
         model_fail(m, "gate", "p%d loses its gate for a plan with expected members", p);
 }
@@ -793,6 +793,7 @@ void oracle_step(struct model *m)
     check_model(m);
     check_whole(m);
     check_planned(m, seen);
+    oracle_suspensions(m);
     for (int n = 0; n < NODES; n++)
         oracle_nominated_room(m, n, seen[n].all, seen[n].used, seen[n].reserved);
     oracle_nominations(m);
@@ -833,13 +834,15 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
         return false;
     if (g < 0)
         return true;
+    if (m->pods[p].stands_in && oracle_members_unsure(m, family_of(m, g)))
+        return false; /* a real pod may have taken its place */
     if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||
         family_of(m, g) != UINT32_C(1) << g || op_has(&m->groups[g].spec, A_MAX) ||
         !is_plain(&m->groups[g].spec) || seen->state[g] != GANG_SCHEDULED)
         return false;
     bool has[PODS];
     for (int i = 0; i < PODS; i++)
-        has[i] = committed(m, i);
+        has[i] = oracle_committed(m, i);
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
@@ -912,6 +915,7 @@ char *oracle_calm(struct model *m)
     struct gangs_seen seen = see_gangs(m);
     char *open = unsettled(m);
     open = open ? open : kept_gate(m);
+    open = open ? open : oracle_still_suspended(m);
     if (open)
         return open;
     int64_t left[NODES][RESOURCES];

@@ -7,6 +7,7 @@
  *   oracle_step       after every step: I1, I2, I3, I4, I5, and the charges on each node
  *   oracle_binding    at every Binding: I2
  *   oracle_nominated  at every nomination
+ *   oracle_suspended  when muster suspends a workload; oracle_resumed: when it resumes one
  *   oracle_refused    after muster refused a member because of the offered nodes
  *   oracle_calm       in a calm phase: no pod or gang that fits is pending
  *   oracle_rebuild    I6: new cores, made from the same objects
@@ -129,9 +130,35 @@ struct back {
 };
 struct back oracle_back(const struct model *m, int g);
 
+/* Whether the pod is bound, has succeeded, or a Binding of it is on its way. */
+bool oracle_committed(const struct model *m, int p);
+/* Whether the watch has shown all changes of the family's pods and of all PodGroups, and no lost
+ * Binding can still succeed. */
+bool oracle_all_shown(const struct model *m, uint32_t family);
 /* What the node has, minus what the core must have charged. */
 void oracle_left(const struct model *m, int n, int64_t left[RESOURCES]);
 /* Whether the pod fits on the node, by these amounts. */
 bool oracle_room(const struct model *m, int p, int n);
+
+/* ---- oracle_suspension.c ---- */
+/* After each step. */
+void oracle_suspensions(struct model *m);
+/* muster asks to suspend the workload of g, whose gang has these running pods: it asks for this,
+ * and each pod may be evicted. */
+void oracle_suspended(struct model *m, int g, const bool pods[PODS]);
+/* muster evicts the pod after all, because its workload was not suspended. */
+void oracle_not_suspended(struct model *m, int p);
+/* muster asks to resume the workload of g: there is room for the minimums of its gang. */
+void oracle_resumed(struct model *m, int g);
+/* muster writes something (`what`) to the pod with this UID, which must exist. */
+void oracle_no_stand_in(struct model *m, const char *uid, const char *what);
+/* Whether real pods of the family may have taken the place of stand-ins, so that the model does not
+ * know which of them count. */
+bool oracle_members_unsure(const struct model *m, uint32_t family);
+/* Whether a real pod may take the place of one stand-in or of another that differs. Then muster's
+ * choice depends on the order in which it sees them. */
+bool oracle_stand_ins_differ(const struct model *m);
+/* NULL if calm may end. Otherwise a text that the caller frees. */
+char *oracle_still_suspended(const struct model *m);
 
 #endif

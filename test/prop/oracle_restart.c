@@ -101,7 +101,7 @@ static void list_all(const struct model *m, struct lists *l)
         l->events[l->n++] =
             (struct gang_event){.kind = GANG_EV_NAMESPACE_SET, .namespace = facts_namespace(m)};
     for (int i = 0; i < PODS; i++)
-        if (m->pods[i].exists)
+        if (m->pods[i].exists && !stand_in_lingers(m, i))
             l->events[l->n++] =
                 (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, i)};
 }
@@ -188,12 +188,13 @@ static bool any_rejected_early(const struct model *m)
     return false;
 }
 
-/* Whether muster has requested an eviction that the API server refuses, which a new core does not
- * know. */
-static bool any_eviction_refused(const struct model *m)
+/* Whether muster has requested an eviction that the API server refuses, or a suspension that nobody
+ * has carried out. A new core does not know it. */
+static bool any_eviction_waits(const struct model *m)
 {
     for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && m->pods[p].refused == m->pods[p].serial)
+        if (m->pods[p].exists && (m->pods[p].refused == m->pods[p].serial ||
+                                  (m->pods[p].paused == m->pods[p].serial && !m->pods[p].deleting)))
             return true;
     return false;
 }
@@ -201,10 +202,11 @@ static bool any_eviction_refused(const struct model *m)
 /* `new` is from a core that keeps no room for gangs, so more gangs may have plans there. */
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
-    if (any_eviction_refused(m))
+    if (any_eviction_waits(m))
         return;
-    bool quiet =
-        !any_rejected_early(m) && !gang_core_plans_deferred(m->core) && !oracle_room_is_kept(m);
+    bool quiet = !any_rejected_early(m) && !gang_core_plans_deferred(m->core) &&
+                 !oracle_room_is_kept(m) && stand_ins_next(m) == USEC_NEVER &&
+                 !oracle_stand_ins_differ(m);
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
                 old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
@@ -316,8 +318,10 @@ void oracle_rebuild(struct model *m)
     m->totals->rebuilds++;
     look(a, &forward);
     look(b, &backward);
-    same_decisions(m, &forward, &backward);
-    oracle_queues_alike(m, a, b);
+    if (!oracle_stand_ins_differ(m)) {
+        same_decisions(m, &forward, &backward);
+        oracle_queues_alike(m, a, b);
+    }
     if (op_has(&m->config, A_EVICTS)) { /* when muster searches for victims depends on the past */
         gang_core_free(a);
         a = rebuilt(m, 0, /* preemption= */ false);

@@ -171,6 +171,11 @@ static const struct trait {
     {OP_QUEUE, A_UNREAD, F_QUEUES, 4, 1, 1, EACH},
     {OP_GROUP, A_FIRM, F_QUEUES, 20, 1, 1, EACH},
     {OP_CONFIG, A_FORBIDS, F_QUEUES, 10, 1, 15, EACH},
+    {OP_GROUP, A_SUSPENDS, F_SUSPENDS, 70, 1, 1, EACH},
+    {OP_PATCH, A_SKIP, F_SUSPENDS, 30, 1, 3, EACH},
+    {OP_PATCH, A_REFUSED, F_SUSPENDS, 15, 1, 1, EACH},
+    {OP_PATCH, A_IDLE, F_SUSPENDS, 20, 1, 1, EACH},
+    {OP_PATCH, A_UNSEEN, F_LAG, 30, 1, 1, EACH},
     {OP_CONFIG, A_HALFLIFE, F_QUEUES, 50, 10, 120, EACH},
     {OP_CONFIG, A_FACTOR, F_QUEUES, 30, 1, 300, EACH},
 };
@@ -204,7 +209,7 @@ void add(struct drawing *d, struct op *op)
         [OP_UNBAR] = 30,    [OP_ASSIGN] = 40,    [OP_CLASS] = 20,       [OP_NOCLASS] = 20,
         [OP_CLAIM] = 20,    [OP_NOCLAIM] = 20,   [OP_MOVE] = 20,        [OP_QUEUE] = 20,
         [OP_NOQUEUE] = 20,  [OP_NAMESPACE] = 20, [OP_NONAMESPACE] = 20, [OP_BUDGET] = 20,
-        [OP_NOBUDGET] = 20,
+        [OP_NOBUDGET] = 20, [OP_SUSPEND] = 20,   [OP_RESUME] = 20,
     };
     if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
         chance(d, (uint32_t)shown[op->kind]))
@@ -373,7 +378,8 @@ static void draw_urgent(struct drawing *d)
     for (int p = 0; p < PODS; p++)
         if (d->pod[p] && chance(d, 80))
             line(d, OP_RUN, 'p', p);
-    draw_budget(d);
+    if (d->on[F_BUDGETS])
+        draw_budget(d);
     int g = (int)draw(d, GROUPS);
     draw_group(d, g);
     draw_members(d, g);
@@ -385,6 +391,8 @@ static void draw_urgent(struct drawing *d)
         op_set(&op, A_TIME, (int32_t)(EVICTIONS_END / USEC_PER_MSEC));
         add(d, &op);
     }
+    if (d->on[F_SUSPENDS])
+        draw_suspensions(d);
 }
 
 void draw_pod(struct drawing *d)
@@ -638,17 +646,18 @@ static const struct kind {
     enum feature feature;
     void (*draw)(struct drawing *);
 } kinds[] = {
-    {300, F_ALWAYS, draw_filter},  {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
-    {30, F_FAULTS, draw_read},     {20, F_ALWAYS, draw_land},  {60, F_LAG, draw_show},
-    {50, F_ALWAYS, draw_wait},     {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
-    {25, F_ALWAYS, draw_node},     {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
-    {15, F_FAULTS, draw_close},    {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
-    {30, F_ENDS, draw_elsewhere},  {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
-    {10, F_GATES, draw_ungate},    {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
-    {8, F_CLASSES, draw_class},    {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
-    {4, F_CLOSED, draw_settings},  {8, F_BARS, draw_unbar},    {25, F_QUEUES, draw_queue},
-    {4, F_QUEUES, draw_namespace}, {12, F_QUEUES, draw_move},  {15, F_BUDGETS, draw_budget},
-    {25, F_BUDGETS, draw_urgent},
+    {300, F_ALWAYS, draw_filter},     {220, F_ALWAYS, draw_bind},   {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},        {20, F_ALWAYS, draw_land},    {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},        {22, F_ALWAYS, draw_gang},    {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},        {70, F_ALWAYS, draw_end},     {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},       {8, F_KILLS, draw_kill},      {8, F_REBUILDS, draw_rebuild},
+    {30, F_ENDS, draw_elsewhere},     {20, F_ENDS, draw_done},      {10, F_STRANGE, draw_stale},
+    {10, F_GATES, draw_ungate},       {8, F_TAINTS, draw_cordon},   {12, F_FAMILIES, draw_family},
+    {8, F_CLASSES, draw_class},       {12, F_CLAIMS, draw_claim},   {1, F_ALWAYS, draw_calm},
+    {4, F_CLOSED, draw_settings},     {8, F_BARS, draw_unbar},      {25, F_QUEUES, draw_queue},
+    {4, F_QUEUES, draw_namespace},    {12, F_QUEUES, draw_move},    {15, F_BUDGETS, draw_budget},
+    {25, F_BUDGETS, draw_urgent},     {60, F_SUSPENDS, draw_patch}, {8, F_SUSPENDS, draw_workload},
+    {15, F_SUSPENDS, draw_suspended},
 };
 
 static void draw_one(struct drawing *d)
@@ -703,7 +712,7 @@ void draw_seed(uint64_t seed, struct ops *ret)
     for (int i = F_BEYOND; i < F_COUNT; i++)
         d.on[i] = (seed + 50) * (uint64_t)(i - F_BEYOND + 1) % 100 < percent[i];
     ret->n = 0;
-    if (d.on[F_BUDGETS]) /* they need victims */
+    if (d.on[F_BUDGETS] || d.on[F_SUSPENDS]) /* they need victims */
         d.on[F_PREEMPTION] = d.on[F_PRIORITY] = true;
     line(&d, OP_CONFIG, 0, 0);
     if (d.on[F_QUEUES])

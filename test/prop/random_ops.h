@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random_ops.h - the features that a seed turns on, and functions that draw operations. Shared by
- * random_ops.c and random_quiet_runs.c. One `struct drawing` for each seed; no shared state.
+ * the files random_*.c. One `struct drawing` for each seed; no shared state.
  */
 #ifndef MUSTER_TEST_PROP_RANDOM_OPS_H
 #define MUSTER_TEST_PROP_RANDOM_OPS_H
@@ -62,7 +62,8 @@
     X(UNREAD, 15)                                                                                  \
     X(QUEUES, 30)                                                                                  \
     X(BUDGETS, 15)                                                                                 \
-    X(DISRUPTS, 60)
+    X(DISRUPTS, 60)                                                                                \
+    X(SUSPENDS, 20)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -118,6 +119,17 @@ void draw_done(struct drawing *d);
 /* Up to `most` operations of any kind. */
 void draw_some(struct drawing *d, uint32_t most);
 
+/* ---- random_suspensions.c ---- */
+/* A request of muster about a workload is carried out. */
+void draw_patch(struct drawing *d);
+/* A user suspends or resumes a workload. */
+void draw_workload(struct drawing *d);
+/* Requests about workloads are carried out, or not in time, or muster is killed meanwhile. */
+void draw_suspensions(struct drawing *d);
+/* A gang runs whose workload can be suspended. A gang of a higher priority takes its room for a
+ * while. */
+void draw_suspended(struct drawing *d);
+
 /* ---- random_queues.c ---- */
 /* Several queues for the beginning. */
 void draw_queues(struct drawing *d);
@@ -132,7 +144,11 @@ int draw_name(struct drawing *d, int below);
 /* Lets the PodGroup or pod name a queue, at random, if the seed has queues. */
 void name_queue(struct drawing *d, struct op *op);
 
+/* ---- random_quiet_runs.c ---- */
 /* Several short runs, each with a calm phase at its end. */
 void draw_quiet(struct drawing *d);
+/* Adds a member exactly like the template of the group. Returns its number, or -1 if all numbers
+ * are used. */
+int plain_member(struct drawing *d, int g);
 
 #endif

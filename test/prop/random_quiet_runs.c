@@ -5,9 +5,7 @@
  */
 #include "test/prop/random_ops.h"
 
-/* Adds a member exactly like the template of the group. Returns its number, or -1 if all numbers
- * are used. */
-static int plain_member(struct drawing *d, int g)
+int plain_member(struct drawing *d, int g)
 {
     int p = pick(d, d->pod, PODS, false);
     if (p < 0)
@@ -351,7 +349,10 @@ void draw_quiet(struct drawing *d)
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
     for (int r = 0; r < rounds; r++) {
-        stories[draw(d, ARRAY_SIZE(stories))](d);
+        if (d->on[F_SUSPENDS] && chance(d, 40))
+            draw_suspended(d);
+        else
+            stories[draw(d, ARRAY_SIZE(stories))](d);
         line(d, OP_CALM, 0, 0);
     }
 }
