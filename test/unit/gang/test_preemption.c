@@ -159,7 +159,6 @@ static void protected_gangs_and_pods_are_no_victims(void **state)
     world_free(w);
 }
 
-/* The room of Terminating pods is enough. */
 /* What the budget forbids is not counted as room, and the budget is named. */
 static void budgets_in_the_way_are_named(void **state)
 {
@@ -247,6 +246,7 @@ static void Q07_a_job_loses_as_many_pods_as_it_may(void **state)
     world_free(w);
 }
 
+/* The room of Terminating pods is enough. */
 static void nothing_is_evicted_for_room_that_comes_anyway(void **state)
 {
     (void)state;
