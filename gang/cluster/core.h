@@ -200,6 +200,8 @@ struct gang_core {
     uint64_t all_want_changed;  /* want_changes when something last changed this for all queues */
     struct list queues_changed; /* queues whose status may have changed */
     struct list queues_to_emit; /* the same, since a round began that emits statuses */
+    struct list queues_later;   /* queues with something that those above them do not count yet */
+    bool counts_later;          /* see queue_counts_begin() */
     struct need *counting;      /* what is being counted */
     size_t cap_counting;
 

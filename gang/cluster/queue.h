@@ -87,6 +87,11 @@ struct queue {
     size_t n_counted;             /* pods and slots counted in it itself */
     uint64_t want_changed;        /* core->want_changes when `share.wanted` may last have changed */
     struct list in_changed;       /* core->queues_changed or core->queues_to_emit */
+    struct queue_later {
+        struct amounts used, firm;
+        bool less;        /* some of it is less than before */
+    } later;              /* what the queues above it have not counted yet */
+    struct list in_later; /* core->queues_later */
 
     /* queue/reclaim.c: what other queues have taken back from it, see queue_loses() */
     struct queue_losses {

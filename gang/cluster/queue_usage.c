@@ -219,6 +219,65 @@ static enum sum sum_of_slot(const struct slot *slot)
     return slot->awaits ? AWAITED : sum_of(slot->counted_firm);
 }
 
+/* Leaves what core->counting lists to queue_counts_end(), for the queues above this one. */
+static void count_later(struct gang_core *core, struct queue *queue, enum sum sum, size_t n,
+                        bool less)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct need *by = &core->counting[i];
+        amounts_change(core, &queue->later.used, by->resource, by->amount);
+        if (sum == FIRM)
+            amounts_change(core, &queue->later.firm, by->resource, by->amount);
+    }
+    queue->later.less |= less;
+    if (list_empty(&queue->in_later))
+        list_push(&core->queues_later, &queue->in_later);
+}
+
+/* At one level, what the queues below it have left to be counted. */
+static void count_rest(struct gang_core *core, struct queue *queue, const struct queue_later *later)
+{
+    for (size_t i = 0; i < later->used.n; i++)
+        add(core, queue, later->used.items[i].resource, later->used.items[i].amount, 0);
+    for (size_t i = 0; i < later->firm.n; i++)
+        amounts_change(core, &queue->firm, later->firm.items[i].resource,
+                       later->firm.items[i].amount);
+    note_change(core, queue, later->less);
+}
+
+void queue_counts_begin(struct gang_core *core)
+{
+    core->counts_later = true;
+}
+
+void queue_counts_end(struct gang_core *core)
+{
+    struct list *first;
+    core->counts_later = false;
+    while ((first = list_pop(&core->queues_later)) != NULL) {
+        struct queue *queue = CONTAINER_OF(first, struct queue, in_later);
+        for (struct queue *up = queue->parent; up; up = up->parent)
+            count_rest(core, up, &queue->later);
+        amounts_done(core, &queue->later.used);
+        amounts_done(core, &queue->later.firm);
+        queue->later.less = false;
+    }
+}
+
+/* At one level, what core->counting lists. */
+static void count_here(struct gang_core *core, struct queue *queue, enum sum sum, size_t n,
+                       bool less)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct need *by = &core->counting[i];
+        if (sum == AWAITED)
+            amounts_change(core, &queue->awaited, by->resource, by->amount);
+        else
+            add(core, queue, by->resource, by->amount, sum == FIRM ? by->amount : 0);
+    }
+    note_change(core, queue, less);
+}
+
 /* n more pods, or -n fewer ones, in the queue and all above it. */
 static void count(struct gang_core *core, struct queue *queue, enum sum sum,
                   const struct signature *signature, const struct node *node, int n_pods)
@@ -227,16 +286,13 @@ static void count(struct gang_core *core, struct queue *queue, enum sum sum,
     core->queue_changes++;
     core->want_changes++;
     queue->n_counted += (size_t)n_pods;
-    for (; queue; queue = queue->parent) {
-        for (size_t i = 0; i < n; i++) {
-            const struct need *by = &core->counting[i];
-            if (sum == AWAITED)
-                amounts_change(core, &queue->awaited, by->resource, by->amount);
-            else
-                add(core, queue, by->resource, by->amount, sum == FIRM ? by->amount : 0);
-        }
-        note_change(core, queue, n_pods < 0);
+    count_here(core, queue, sum, n, n_pods < 0);
+    if (core->counts_later && sum != AWAITED) {
+        count_later(core, queue, sum, n, n_pods < 0);
+        return;
     }
+    for (queue = queue->parent; queue; queue = queue->parent)
+        count_here(core, queue, sum, n, n_pods < 0);
 }
 
 void queue_uncount_pod(struct gang_core *core, struct pod *pod)
@@ -356,14 +412,18 @@ void queue_count_node(struct gang_core *core, struct node *node)
 
 void queue_uncount_all(struct gang_core *core)
 {
+    queue_counts_begin(core);
     map_for_each (e, &core->nodes)
         queue_uncount_node(core, e->value);
+    queue_counts_end(core);
 }
 
 void queue_count_all(struct gang_core *core)
 {
+    queue_counts_begin(core);
     map_for_each (e, &core->nodes)
         queue_count_node(core, e->value);
+    queue_counts_end(core);
 }
 
 /* ---- the position of a queue in the tree ---- */

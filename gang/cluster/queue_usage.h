@@ -53,6 +53,10 @@ struct queue_batch {
 };
 void queue_batch_add(struct gang_core *core, struct queue_batch *batch, struct slot *slot);
 void queue_batch_end(struct gang_core *core, struct queue_batch *batch);
+/* In between, each pod counts in its own queue at once, and in the queues above it at the end: for
+ * many pods, this does not take as long as they have levels above them. */
+void queue_counts_begin(struct gang_core *core);
+void queue_counts_end(struct gang_core *core);
 /* The pod (slot) no longer counts: before its charge, needs or node change. */
 void queue_uncount_pod(struct gang_core *core, struct pod *pod);
 void queue_uncount_slot(struct gang_core *core, struct slot *slot);

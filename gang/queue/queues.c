@@ -26,6 +26,7 @@ static struct queue *queue_new(const struct gang_ref *ref)
     list_init(&queue->in_unused);
     list_init(&queue->gangs);
     list_init(&queue->in_changed);
+    list_init(&queue->in_later);
     return queue;
 }
 
@@ -531,11 +532,15 @@ static void name_parents(struct gang_core *core)
 }
 
 /* Whether a pod without a gang may be in another queue now. */
-static bool may_move(const struct gang_core *core, const struct gang_pod_facts *pod)
+static bool may_move(const struct gang_core *core, const struct pod *pod)
 {
-    if (core->queues.others || map_get(&core->queues.other_namespaces, pod->ns))
+    const struct gang_ref *ref = &pod->facts->queue;
+    if (core->queues.others || map_get(&core->queues.other_namespaces, pod->facts->ns))
         return true;
-    const struct queue *queue = pod->queue.api_group ? queue_find(core, &pod->queue) : NULL;
+    if (!ref->api_group)
+        return false;
+    const struct queue *queue = /* it is usually in the queue that it names */
+        is_it(pod->counted_in, ref) ? pod->counted_in : queue_find(core, ref);
     return queue && queue->moved;
 }
 
@@ -549,12 +554,14 @@ static bool any_moved(const struct gang_core *core)
 
 static void count_singles(struct gang_core *core)
 {
+    queue_counts_begin(core);
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            if (!pod->gang && may_move(core, pod->facts))
+            if (!pod->gang && may_move(core, pod))
                 queue_count_pod(core, pod);
     }
+    queue_counts_end(core);
 }
 
 static void reassign(struct gang_core *core, struct gang *gang)
@@ -571,6 +578,7 @@ static void reassign(struct gang_core *core, struct gang *gang)
  * use there counts. */
 static void touch_gangs(struct gang_core *core)
 {
+    queue_counts_begin(core);
     list_for_each (queue, &core->queues.edited, struct queue, in_edited)
         if (queue->moved)
             list_for_each_safe (gang, &queue->gangs, struct gang, in_queue)
@@ -583,6 +591,7 @@ static void touch_gangs(struct gang_core *core)
         gang_requeued(gang);
         gang_touch(core, gang);
     }
+    queue_counts_end(core);
 }
 
 static void settled(struct gang_core *core)

@@ -113,6 +113,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->queues.unused);
     list_init(&core->queues_changed);
     list_init(&core->queues_to_emit);
+    list_init(&core->queues_later);
     core->queue_grants = copy_texts(config->queue_grants, config->n_queue_grants);
     if (config->n_queue_grants)
         qsort(core->queue_grants, config->n_queue_grants, sizeof(char *), by_text);
