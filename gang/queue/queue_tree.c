@@ -169,6 +169,7 @@ static void inherit(struct gang_core *core, struct queue *queue)
     queue->fault = fault_here(queue);
     queue->closed = closed_here(queue);
     queue_freed(core, queue);
+    queue_want_changed(core, queue); /* its gangs may wait for room now, or no longer */
 }
 
 /* The fault of the queue has changed, and so that of those below it which have none of their own;

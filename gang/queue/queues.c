@@ -622,7 +622,8 @@ void queues_settle(struct gang_core *core)
         room_grew(core);
         touch_gangs(core);
     }
-    queues_want_changed(core);
+    if (again)
+        queues_want_changed(core);
     settled(core);
 }
 
