@@ -318,8 +318,8 @@ struct gang_core {
     /* plan/shortage_cache.c */
     uint64_t fills; /* the highest version of a signature_shortage */
 
-    /* plan/node_scan.c */
-    int64_t work; /* nodes scanned in this step, weighted by the length of the rules */
+    /* cluster/step_work.c */
+    int64_t work; /* of this step, see step_work.h */
 
     /* lifecycle/wake.c */
     struct core_wake {

@@ -6,6 +6,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/preempted_room.h"
+#include "gang/cluster/step_work.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/gang_preemption.h"
@@ -119,10 +120,14 @@ static void announce_eviction(struct gang_core *core, struct gang *gang)
     explain(core, gang, REASON_EVICTING, reason_evicting(gang), NULL);
 }
 
+/* To try a gang and to report the result takes as long as this many scanned nodes. */
+#define WORK_PER_GANG 20
+
 static void attempt(struct gang_core *core, struct gang *gang)
 {
     if (gang_awaits_evicted(core, gang))
         return;
+    step_work_spend(core, WORK_PER_GANG);
     struct places had = room_lift(core, gang);
     struct outcome o = plan_gang(core, gang);
     if (o.result == PLAN_MADE && had.n) { /* it could not begin before */
@@ -185,6 +190,19 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     return true;
 }
 
+/* When the step has done all the planning that it may: leaves out the gangs for the next step, so
+ * that they are not picked one by one. */
+static void defer_rest(struct gang_core *core, struct queue_picks *picks)
+{
+    struct due rest = queue_picks_rest(picks);
+    size_t n = 0;
+    for (size_t i = 0; i < rest.n; i++)
+        if (!plan_defer(core, rest.items[i]))
+            rest.items[n++] = rest.items[i];
+    rest.n = n;
+    *picks = queue_picks_begin(core, rest);
+}
+
 /*
  * Planning in a step ends with the gang that exceeds config.plan_work. So a call waits at most for
  * this work and for one more gang, no matter how many gangs are due and what their rules cost.
@@ -197,9 +215,14 @@ void plan_pass(struct gang_core *core)
     preemption_notice(core);
     plans_due(core, &due);
     struct queue_picks picks = queue_picks_begin(core, due);
-    for (struct gang *gang; (gang = queue_picks_next(core, &picks)) != NULL;)
+    bool full = false;
+    for (struct gang *gang; (gang = queue_picks_next(core, &picks)) != NULL;) {
         if (!waits_as_costly(core, gang) && !waits_still(core, gang) && !plan_defer(core, gang) &&
             !is_behind(core, gang))
             attempt(core, gang);
+        if (!full && plan_is_full(core))
+            defer_rest(core, &picks);
+        full = plan_is_full(core);
+    }
     queue_picks_end(&picks);
 }

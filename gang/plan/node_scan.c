@@ -4,6 +4,7 @@
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
+#include "gang/cluster/step_work.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
 /* Evaluating this many bytes of rules takes as long as the other work for one node. */
@@ -54,7 +55,7 @@ struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = scan_new(core, gang, signature, except);
-    core->work += work_of(&scan, signature, compared_by(core, signature));
+    step_work_spend(core, work_of(&scan, signature, compared_by(core, signature)));
     return scan;
 }
 
@@ -62,7 +63,7 @@ struct node_scan node_scan_again(struct gang_core *core, const struct gang *gang
                                  struct signature *signature)
 {
     struct node_scan scan = scan_new(core, gang, signature, NULL);
-    core->work += work_of(&scan, signature, 0);
+    step_work_spend(core, work_of(&scan, signature, 0));
     return scan;
 }
 
@@ -71,7 +72,7 @@ struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang
 {
     struct node_scan scan = scan_new(core, gang, signature, NULL);
     scan.singly = nodes_differ(core, gang, signature);
-    core->work += work_of(&scan, signature, 0);
+    step_work_spend(core, work_of(&scan, signature, 0));
     return scan;
 }
 
@@ -114,14 +115,4 @@ bool node_scan_next(struct node_scan *scan)
         return true;
     }
     return false;
-}
-
-void scan_budget_begin(struct gang_core *core)
-{
-    core->work = 0;
-}
-
-void scan_budget_spend(struct gang_core *core, int64_t work)
-{
-    core->work += work;
 }

@@ -43,10 +43,6 @@ struct node_scan node_scan_again(struct gang_core *core, const struct gang *gang
 struct node_scan node_scan_empty_begin(struct gang_core *core, const struct gang *gang,
                                        struct signature *signature);
 bool node_scan_next(struct node_scan *scan);
-/* Sets core->work to 0. Call it at the beginning of a step. */
-void scan_budget_begin(struct gang_core *core);
-/* Adds work that is not a scan. */
-void scan_budget_spend(struct gang_core *core, int64_t work);
 /* The work of one scan for the signature. */
 int64_t node_scan_work(struct gang_core *core, const struct gang *gang,
                        struct signature *signature);

@@ -3,6 +3,7 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/step_work.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/plan/earmark_queue.h"
 #include "gang/plan/member_order.h"
@@ -117,7 +118,7 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
          unit_got_one(unit), given++) {
         bool stopped = queue_stops(core, p, unit->like);
         struct node *node = stopped ? NULL : next_node(core, p, unit->like);
-        scan_budget_spend(core, WORK_PER_MEMBER);
+        step_work_spend(core, WORK_PER_MEMBER);
         if (!node) {
             p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
             break;
@@ -146,7 +147,7 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
         struct unit *wants = may ? unit_that_wants(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (wants)
-            scan_budget_spend(core, WORK_PER_MEMBER);
+            step_work_spend(core, WORK_PER_MEMBER);
         p->tried += wants != NULL;
         if (node) {
             give(p, pod->unit, pod->signature, node, pod);
@@ -212,7 +213,7 @@ static void place_extras(struct gang_core *core, struct placement_try *p)
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
             continue;
         struct node *node = member_node(core, p, pod);
-        scan_budget_spend(core, WORK_PER_MEMBER);
+        step_work_spend(core, WORK_PER_MEMBER);
         if (node)
             give(p, pod->unit, pod->signature, node, pod);
     }

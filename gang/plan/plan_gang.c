@@ -175,14 +175,6 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
     return !gang->n_slots && gang->tried < core->marks.freed;
 }
 
-static void add_due(const struct gang_core *core, struct due *due, struct gang *gang)
-{
-    if (!to_be_planned(core, gang))
-        return;
-    GROW(due->items, due->cap, due->n + 1);
-    due->items[due->n++] = gang;
-}
-
 /* queue_picks.h orders gangs of different queues, so they need no order here; their queues only
  * keep them apart. Gangs with an unfinished commit go before all queues, in order. */
 static int by_queue(const void *a, const void *b)
@@ -209,14 +201,18 @@ bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
     return core->plans_deferred && to_be_planned(core, gang);
 }
 
+bool plan_is_full(const struct gang_core *core)
+{
+    return core->work >= core->config.plan_work && core->planned_in == core->steps;
+}
+
 /* Before it plans the deferred gangs, the next step takes the calls and events that have arrived
  * meanwhile. A gang that has slots, or has just lost them, is not deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang)
 {
     bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
     bool untried = gang->pass != core->plan_pass;
-    bool full = core->work >= core->config.plan_work && core->planned_in == core->steps;
-    if (begun || (!full && (untried || !core->untried_only)))
+    if (begun || (!plan_is_full(core) && (untried || !core->untried_only)))
         return false;
     if (!core->plans_deferred)
         timer_set(core, &core->due.plan, core->now + 1);
@@ -237,14 +233,31 @@ static void continue_pass(struct gang_core *core)
     core->untried_deferred = false;
 }
 
-/* If room grew or gangs were deferred, checks all open gangs. Else it checks the touched gangs
- * only, because any other reason to plan a gang touches it. */
-void plans_due(struct gang_core *core, struct due *due)
+static void add_due(struct gang_core *core, struct due *due, struct gang *gang)
 {
-    order_settle(core);
+    if (!to_be_planned(core, gang) || (plan_is_full(core) && plan_defer(core, gang)))
+        return;
+    GROW(due->items, due->cap, due->n + 1);
+    due->items[due->n++] = gang;
+}
+
+/* Whether all open gangs are checked: room grew or gangs were deferred. If this step has deferred
+ * gangs, the next one checks all. */
+static bool all_may_be_due(struct gang_core *core)
+{
+    if (core->plans_step == core->steps && core->plans_deferred && plan_is_full(core))
+        return false;
     bool all = core->plan_pass_freed != core->marks.freed || core->plans_deferred;
     core->plan_pass_freed = core->marks.freed;
     core->plans_deferred = false;
+    return all;
+}
+
+/* Else it checks the touched gangs only, because any other reason to plan a gang touches it. */
+void plans_due(struct gang_core *core, struct due *due)
+{
+    order_settle(core);
+    bool all = all_may_be_due(core);
     continue_pass(core);
     if (all)
         list_for_each (gang, &core->open, struct gang, in_open)

@@ -41,6 +41,8 @@ struct due {
 };
 /* Collects the gangs that are due, in the order of gangs. The caller frees due->items. */
 void plans_due(struct gang_core *core, struct due *due);
+/* Whether this step has used up its work, so that all gangs but those with slots are deferred. */
+bool plan_is_full(const struct gang_core *core);
 /* Defers the gang to a later step if this step has used up its work. True: it was deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang);
 /* Whether the gang is due, and may have been deferred. */

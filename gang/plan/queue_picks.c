@@ -138,7 +138,7 @@ static struct gang *next_by_queue(struct gang_core *core, struct queue_picks *p)
         queue->due_gangs.last = 0;
     p->picked = queue;
     p->changes = core->queue_changes;
-    return p->due.items[i];
+    return STEAL(p->due.items[i]);
 }
 
 struct gang *queue_picks_next(struct gang_core *core, struct queue_picks *p)
@@ -146,6 +146,17 @@ struct gang *queue_picks_next(struct gang_core *core, struct queue_picks *p)
     if (!p->next || p->at < p->singly)
         return p->at < p->due.n ? p->due.items[p->at++] : NULL;
     return next_by_queue(core, p);
+}
+
+struct due queue_picks_rest(struct queue_picks *p)
+{
+    struct due rest = p->due;
+    rest.n = 0;
+    for (size_t i = p->at; i < p->due.n; i++)
+        if (p->due.items[i])
+            rest.items[rest.n++] = p->due.items[i];
+    free(p->next);
+    return rest;
 }
 
 void queue_picks_end(struct queue_picks *p)

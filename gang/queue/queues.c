@@ -8,6 +8,7 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/queue_usage_check.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/step_work.h"
 #include "gang/queue/queue_tree.h"
 
 /* ---- existence ---- */
@@ -564,12 +565,17 @@ static void count_singles(struct gang_core *core)
     queue_counts_end(core);
 }
 
+/* See step_work.h: to look whether a pod counts in another queue now, and to move a gang. */
+#define WORK_PER_POD  1
+#define WORK_PER_MOVE 4
+
 static void reassign(struct gang_core *core, struct gang *gang)
 {
     const struct queue *was = gang->queue;
     queue_assign(core, gang, gang->own_priority);
     if (gang->queue == was)
         return;
+    step_work_spend(core, WORK_PER_MOVE);
     gang_requeued(gang);
     gang_touch(core, gang);
 }
@@ -617,6 +623,8 @@ void queues_settle(struct gang_core *core)
             queue_count_all(core);
         else if (any_moved(core))
             count_singles(core);
+        if (again || any_moved(core))
+            step_work_spend(core, WORK_PER_POD * (int64_t)map_count(&core->pods));
     }
     if (core->queues.root || again) {
         room_grew(core);

@@ -23,6 +23,7 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signature_changes.h"
+#include "gang/cluster/step_work.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/cluster/watch_lag.h"
@@ -424,7 +425,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     effects_begin(core);
     core->now = now;
     core->steps++;
-    scan_budget_begin(core);
+    step_work_begin(core);
     shares_pass_time(core);
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
