@@ -92,11 +92,11 @@ struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
 }
 
 /* A member of a running gang that does not need it. */
-static bool is_extra(const struct pod *pod)
+static bool is_extra(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang *gang = pod->gang;
     return gang && gang->state == GANG_SCHEDULED && !pod->node &&
-           unit_lacks(gang->root, STAGE_BOUND) <= 0;
+           gang_lacks(core, gang, STAGE_BOUND) <= 0; /* a trial may have counted it */
 }
 
 struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
@@ -105,7 +105,7 @@ struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
     const struct queue *queue = queue_of_pod(core, pod);
     return (struct reach){.respects_earmark = pod_respects_earmark(core, pod),
                           .respects_preempted = true,
-                          .extra = is_extra(pod),
+                          .extra = is_extra(core, pod),
                           .own_gang = own ? pod->gang : NULL,
                           .queue = pod->gang || queue != core->queues.none ? queue : NULL,
                           .ns = digest_if_needed(core, pod->facts->ns),
