@@ -66,6 +66,13 @@ void eviction_leaves(struct gang_core *core, struct pod *pod)
     pod->eviction.for_room = pod->eviction.suspends = false;
 }
 
+void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_eviction *was)
+{
+    core->n_evicted += was->for_room;
+    pod->eviction.for_room = was->for_room;
+    pod->eviction.suspends = was->suspends;
+}
+
 void eviction_timed_out(struct gang_core *core, struct pod *pod)
 {
     if (pod->eviction.suspends) {

@@ -27,6 +27,8 @@ void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_ro
 void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */
 void eviction_leaves(struct gang_core *core, struct pod *pod);
+/* The pod was uncharged, and is charged to the same node again. was: before. */
+void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_eviction *was);
 /* The pod was not evicted in time. It counts as before, or is evicted if it was to be suspended. */
 void eviction_timed_out(struct gang_core *core, struct pod *pod);
 /* The pod has finished before it was evicted. If it has succeeded, it counts as a member again.

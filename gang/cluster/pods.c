@@ -161,12 +161,14 @@ static void change_signature(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     enum charge how = pod->charge;
     usec_t left = node ? node->left : 0;
+    const struct pod_eviction eviction = pod->eviction;
     lose_slot(core, pod);
     uncharge(core, pod);
     leave_signature(core, pod);
     join_signature(core, pod);
     if (node) {
         charge_back(core, pod, node, how, left);
+        eviction_stays(core, pod, &eviction);
         node_recheck_slots(core, node);
     }
 }

@@ -334,6 +334,22 @@ static void members_that_succeed_in_time_count(void **state)
     world_free(w);
 }
 
+/* The request about its workload stays open when a pod is resized in place. */
+static void a_resized_pod_is_evicted_after_all(void **state)
+{
+    (void)state;
+    struct world *w = full_cluster();
+    urgent(w, 1);
+    struct gang_pod_facts *f = world_pod_facts("low-0", "low", 3);
+    f->controlled = true;
+    f->node = xstrdup("n0");
+    f->phase = PHASE_RUNNING;
+    world_pod_set(w, f);
+    world_suspend_refused(w, "low");
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_member_that_came_first_counts_once),
         cmocka_unit_test(a_workload_is_resumed_by_its_own_podgroup),
         cmocka_unit_test(members_that_succeed_in_time_count),
+        cmocka_unit_test(a_resized_pod_is_evicted_after_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
