@@ -29,7 +29,7 @@ static int groups_in(const struct model *m, uint32_t family)
 void oracle_suspended(struct model *m, int g, const bool pods[PODS])
 {
     const struct object_truth *group = &m->groups[g];
-    bool any = false;
+    bool any = false, known = true;
     if (!op_has(&m->config, A_EVICTS))
         model_fail(m, "suspend", "the workload of g%d is suspended, but preemption is off", g);
     if (groups_known(m) && !(group->exists && op_has(&group->spec, A_SUSPENDS)))
@@ -38,6 +38,7 @@ void oracle_suspended(struct model *m, int g, const bool pods[PODS])
         model_fail(m, "suspend",
                    "the workload of g%d is suspended, but its gang has other PodGroups", g);
     for (int p = 0; p < PODS; p++) {
+        known &= m->pods[p].shown_group != g || m->pods[p].dirty != CHANGED;
         if (!pods[p])
             continue;
         any = true;
@@ -46,7 +47,7 @@ void oracle_suspended(struct model *m, int g, const bool pods[PODS])
                        g, p);
         oracle_preempted(m, p);
     }
-    if (!any)
+    if (!any && known)
         model_fail(m, "suspend", "the workload of g%d is suspended, but none of its pods runs", g);
 }
 
@@ -173,7 +174,8 @@ char *oracle_still_suspended(const struct model *m)
         const struct pod_truth *t = &m->pods[p];
         if (t->exists && stand_in_lingers(m, p))
             return xasprintf("p%d still stands for a pod of a workload that was resumed", p);
-        if (t->exists && t->stands_in && op_has(&t->spec, A_FOREIGN))
+        if (t->exists && t->stands_in && op_has(&t->spec, A_FOREIGN) &&
+            !oracle_members_unsure(m, family_of(m, pod_group(t))))
             return xasprintf("the workload of g%d is suspended, but muster does not plan p%d",
                              pod_group(t), p);
     }
