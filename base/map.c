@@ -131,11 +131,6 @@ void *map_remove(struct map *m, const char *key)
     return old;
 }
 
-size_t map_count(const struct map *m)
-{
-    return m->count;
-}
-
 void map_done(struct map *m)
 {
     for (size_t i = 0; i < m->used; i++)

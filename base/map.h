@@ -40,7 +40,10 @@ void *map_get(const struct map *m, const char *key);
 void *map_set(struct map *m, const char *key, void *value);
 /* Returns the removed value, or NULL. */
 void *map_remove(struct map *m, const char *key);
-size_t map_count(const struct map *m);
+static inline size_t map_count(const struct map *m)
+{
+    return m->count;
+}
 /* Frees the map's memory, but not the values. */
 void map_done(struct map *m);
 

@@ -117,9 +117,8 @@ static bool needs_budget(const struct pod *pod)
 
 static struct budget *budget_of(struct gang_core *core, struct pod *pod)
 {
-    struct budget_namespace *in = map_count(&core->budgets.namespaces) && needs_budget(pod)
-                                      ? budgets_of(core, pod->facts->ns)
-                                      : NULL;
+    struct budget_namespace *in =
+        budgets_exist(core) && needs_budget(pod) ? budgets_of(core, pod->facts->ns) : NULL;
     if (!in)
         return NULL;
     if (pod->budget.version != in->version) {

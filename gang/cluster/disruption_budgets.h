@@ -20,6 +20,10 @@ void on_budget_set(struct gang_core *core, struct gang_budget_facts *facts);
 void on_budget_gone(struct gang_core *core, const char *ns, const char *name);
 void budgets_done(struct gang_core *core);
 
+static inline bool budgets_exist(const struct gang_core *core)
+{
+    return map_count(&core->budgets.namespaces) > 0;
+}
 /* The labels of the pod changed. */
 void pod_budget_forget(struct pod *pod);
 /* Counts the pod as evicted (1) or not any more (-1), within a trial. */

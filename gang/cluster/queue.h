@@ -115,6 +115,13 @@ struct queue {
         bool oversize;         /* its next gang needs more than its fair share */
     } share;
 
+    /* plan/victims.c: how the gang that is searched for may take room from it */
+    struct queue_as_victim {
+        uint64_t list;        /* core->victim_lists when this was found out; 0: never */
+        struct queue *branch; /* see struct take; NULL: only by priority, if it is its own queue */
+        usec_t min_runtime;
+    } as_victim;
+
     /* plan/queue_picks.c: its gangs that are due in this planning pass */
     struct queue_due_gangs {
         uint64_t pass;       /* number of the pass that the fields are for */

@@ -66,16 +66,42 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang)
     return taker;
 }
 
-/* Whether the gang may take room from a gang or pod of the queue. */
+static const struct queue *own_queue(const struct taker *taker)
+{
+    return taker->gang->queue ? taker->gang->queue : taker->core->queues.none;
+}
+
+/* The branch of another queue that lends what the gang may take back; NULL: none. */
+static struct queue *lending_branch(const struct taker *taker, struct queue *theirs)
+{
+    struct queue *branch = queue_that_lends(own_queue(taker), theirs, taker->entitled);
+    return branch && queue_lent(taker->core, branch, &taker->what).n ? branch : NULL;
+}
+
+/* What is asked for many gangs and pods of a queue, and depends on all queues above it. */
+static const struct queue_as_victim *as_victim(const struct taker *taker, struct queue *theirs)
+{
+    struct queue_as_victim *v = &theirs->as_victim;
+    if (v->list == taker->list)
+        return v;
+    bool own = theirs == own_queue(taker);
+    v->list = taker->list;
+    v->branch = own ? NULL : lending_branch(taker, theirs);
+    v->min_runtime =
+        queue_min_runtime(v->branch ? v->branch : theirs, /* reclaim= */ v->branch != NULL);
+    return v;
+}
+
+/* Whether the gang may take room from a gang or pod of the queue. While a list is made, nothing
+ * changes that the answer depends on. */
 static struct take may_take(const struct taker *taker, struct queue *theirs, bool lower)
 {
-    const struct gang *gang = taker->gang;
-    const struct queue *mine = gang->queue ? gang->queue : taker->core->queues.none;
     theirs = theirs ? theirs : taker->core->queues.none;
-    if (mine == theirs)
+    if (theirs == own_queue(taker))
         return (struct take){.may = lower};
-    struct queue *branch = queue_that_lends(mine, theirs, taker->entitled);
-    if (!branch || !queue_lent(taker->core, branch, &taker->what).n)
+    struct queue *branch =
+        taker->list ? as_victim(taker, theirs)->branch : lending_branch(taker, theirs);
+    if (!branch)
         return (struct take){.may = false};
     return (struct take){.may = true, .queue = theirs, .branch = branch};
 }
@@ -109,11 +135,9 @@ static bool lends_more(struct victims *victims, struct take take)
     return !until;
 }
 
-static bool has_run(const struct taker *taker, const struct queue *queue, struct take take,
-                    usec_t since)
+static bool has_run(const struct taker *taker, struct queue *queue, usec_t since)
 {
-    usec_t least = take.branch ? queue_min_runtime(take.branch, /* reclaim= */ true)
-                               : queue_min_runtime(queue, false);
+    usec_t least = queue ? as_victim(taker, queue)->min_runtime : 0;
     return !least || api_time(taker->core) - since >= least;
 }
 
@@ -181,6 +205,8 @@ static struct victim *add(struct victims *victims, struct gang *gang, struct pod
 static bool budgets_allow(struct gang_core *core, struct victims *victims, struct gang *gang)
 {
     struct pod *refused = NULL;
+    if (!budgets_exist(core))
+        return true;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!pod_runs(pod))
             continue;
@@ -211,7 +237,7 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
         if (pod_runs(pod) && start_of(pod) < since)
             since = start_of(pod);
     }
-    if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, take, since) ||
+    if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, since) ||
         !budgets_allow(core, victims, gang) || !lends_more(victims, take))
         return;
     struct victim *v = add(victims, gang, NULL, priority, take);
@@ -295,7 +321,7 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
         return;
     victims->leaving |= pod_is_leaving(core, pod);
     if (pod_runs(pod) && may_evict(core, victims, pod) &&
-        has_run(&victims->taker, queue, take, start_of(pod)) && lends_more(victims, take))
+        has_run(&victims->taker, queue, start_of(pod)) && lends_more(victims, take))
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod,
                  pod->facts->saved_at);
 }
@@ -363,6 +389,7 @@ struct victims victims_for(struct gang_core *core, const struct gang *gang, int6
     uint64_t compared = core->budgets.compared;
     if (!gang_may_preempt(gang))
         return victims;
+    victims.taker.list = ++core->victim_lists;
     list_for_each (victim, &core->gangs, struct gang, in_core) {
         if (*work_left <= 0)
             break;

@@ -31,6 +31,7 @@ struct taker {
     const struct gang *gang;
     const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
     struct reclaimed what;        /* the resources that it may take back */
+    uint64_t list;                /* which list is made for it, see struct queue_as_victim */
 };
 struct taker taker_of(struct gang_core *core, const struct gang *gang);
 
