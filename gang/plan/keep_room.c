@@ -238,7 +238,7 @@ static struct places find_places(struct gang_core *core, struct gang *gang)
     trial_without_leaving(&t, gang);
     size_t before = t.n;
     bool done = !min_resources_short(core, gang).group &&
-                place_in_trial(&t, gang, /* keep= */ true, &work, &shortage) == GANG_YES;
+                place_in_trial(&t, gang, SLOTS_WITH_EXTRAS, &work, &shortage) == GANG_YES;
     struct places places = {.n = done ? t.n - before : 0};
     places.items = xcalloc(places.n + 1, sizeof *places.items);
     for (size_t i = 0; i < places.n; i++) {

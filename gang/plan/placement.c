@@ -322,8 +322,8 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     return done;
 }
 
-enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, int64_t *work_left,
-                                struct shortage *ret)
+enum gang_answer place_in_trial(struct trial *t, struct gang *gang, enum trial_slots slots,
+                                int64_t *work_left, struct shortage *ret)
 {
     struct gang_core *core = t->core;
     struct placement_try p = placing_in(t, gang);
@@ -332,9 +332,9 @@ enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, i
     p.most_work = before + *work_left;
     bool done = place_minimum(core, &p, ret);
     bool over = !done && is_over(core, &p);
-    if (done && keep)
+    if (done && slots == SLOTS_WITH_EXTRAS)
         place_extras(core, &p);
-    else
+    if (!done || slots == SLOTS_NONE)
         take_back(&p, p.begin);
     trial_count(t);
     placing_end(&p);
@@ -347,7 +347,7 @@ enum gang_answer fits_in_trial(struct trial *t, struct gang *gang, int64_t *work
 {
     if (*work_left <= 0)
         return GANG_NOT_ASKED;
-    enum gang_answer answer = place_in_trial(t, gang, /* keep= */ false, work_left, ret);
+    enum gang_answer answer = place_in_trial(t, gang, SLOTS_NONE, work_left, ret);
     if (answer != GANG_YES || !min_resources_short(t->core, gang).group)
         return answer;
     *ret = (struct shortage){.culprit = NULL};

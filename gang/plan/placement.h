@@ -32,14 +32,16 @@
  * `for_good` false: only tests whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
+/* Which slots are left in a trial if the needed members fit. */
+enum trial_slots { SLOTS_NONE, SLOTS_NEEDED, SLOTS_WITH_EXTRAS };
 /*
- * Whether the needed members fit in this trial. Caches no result. If `keep` is set and they do,
- * they keep their slots until the trial is reverted, and extras that fit get slots too. Otherwise
- * it leaves no slots. Deducts its work from *work_left, in scanned nodes. GANG_NOT_ASKED: the work
- * was not enough for an answer.
+ * Whether the needed members fit in this trial. Caches no result. If they do, they and extras that
+ * fit keep the slots that `slots` says until the trial is reverted. Otherwise it leaves none.
+ * Deducts its work from *work_left, in scanned nodes. GANG_NOT_ASKED: the work was not enough for
+ * an answer.
  */
-enum gang_answer place_in_trial(struct trial *t, struct gang *gang, bool keep, int64_t *work_left,
-                                struct shortage *ret);
+enum gang_answer place_in_trial(struct trial *t, struct gang *gang, enum trial_slots slots,
+                                int64_t *work_left, struct shortage *ret);
 /* Whether the needed members fit in this trial, and minResources are free. Leaves no slots. The
  * shortage has no culprit if only minResources are short. Deducts its work in the same way.
  * GANG_NOT_ASKED: the work was not enough, or was used up before. */

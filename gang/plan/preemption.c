@@ -5,6 +5,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/queue_check.h"
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
@@ -97,15 +98,28 @@ static bool is_covered(const struct search *s, const bool *set, size_t i)
     return false;
 }
 
-/* Whether the gang fits without the set, which becomes the chosen one. GANG_NO also if the set is
- * not allowed, because it would leave a gang below its minimum. */
-static enum gang_answer set_is_enough(struct search *s, const bool *set)
+static bool is_chosen(const struct search *s, const bool *set)
 {
+    return memcmp(s->chosen, set, s->all.n * sizeof *set) == 0;
+}
+
+/* Chooses the set and nothing else. False: this would leave a gang below its minimum. */
+static bool choose_set(struct search *s, const bool *set)
+{
+    if (is_chosen(s, set))
+        return true;
     reset(s);
     for (size_t i = 0; i < s->n; i++)
         if (set[i] && !is_covered(s, set, i) && !choose(s, i))
-            return GANG_NO;
-    return fits(s);
+            return false;
+    return true;
+}
+
+/* Whether the gang fits without the set, which becomes the chosen one. GANG_NO also if the set is
+ * not allowed. */
+static enum gang_answer set_is_enough(struct search *s, const bool *set)
+{
+    return choose_set(s, set) ? fits(s) : GANG_NO;
 }
 
 /* Whether the gang fits without the first n victims. Whole gangs and ordinary pods go first, then
@@ -173,14 +187,6 @@ static enum gang_answer find_priority(struct search *s)
 
 /* ---- nodes with victims ---- */
 
-static int by_node(const void *a, const void *b)
-{
-    const struct usage *x = a, *y = b;
-    if (x->node != y->node)
-        return x->node->id < y->node->id ? -1 : 1;
-    return x->victim < y->victim ? -1 : x->victim > y->victim;
-}
-
 static int by_victim(const void *a, const void *b)
 {
     const struct usage *x = a, *y = b;
@@ -201,6 +207,21 @@ static void add_usage(struct search *s, size_t *cap, struct node *node, size_t v
     s->usages[s->n_usages++] = (struct usage){node, victim, 1};
 }
 
+/* Those of a node stay in their order. */
+static void sort_by_node(struct search *s)
+{
+    struct usage *sorted = xcalloc(s->n_usages + 1, sizeof *sorted);
+    cleanup_free size_t *at = xcalloc(s->core->n_ids + 1, sizeof *at); /* by node id */
+    for (size_t i = 0; i < s->n_usages; i++)
+        at[s->usages[i].node->id + 1]++;
+    for (size_t id = 0; id < s->core->n_ids; id++)
+        at[id + 1] += at[id];
+    for (size_t i = 0; i < s->n_usages; i++)
+        sorted[at[s->usages[i].node->id]++] = s->usages[i];
+    free(s->usages);
+    s->usages = sorted;
+}
+
 /* Lists what each considered victim uses, sorted by node. */
 static void list_usages(struct search *s)
 {
@@ -218,8 +239,7 @@ static void list_usages(struct search *s)
         }
         spend(s, 1 + (int64_t)(s->n_usages - before) / PODS_PER_WORK);
     }
-    if (s->n_usages > 1)
-        qsort(s->usages, s->n_usages, sizeof *s->usages, by_node);
+    sort_by_node(s);
 }
 
 /* Merges what a victim uses on a node. */
@@ -415,15 +435,16 @@ static void begin_kind(struct search *s, struct signature *kind)
     }
 }
 
-/* Chooses victims until the missing members have room, or no victim helps. False: none helped. */
+/* Chooses victims until the missing members like the culprit have room, or no victim helps. False:
+ * none helped. */
 static bool make_room(struct search *s)
 {
-    int64_t lacks = s->shortage.lacks;
+    int64_t lacks = s->shortage.alike;
     begin_kind(s, s->shortage.culprit->signature);
     while (lacks > 0) {
         struct spot *spot = best_spot(s, lacks);
         if (!spot)
-            return lacks < s->shortage.lacks;
+            return lacks < s->shortage.alike;
         struct trial_mark before = trial_mark(&s->trial);
         for (size_t k = 0; k < spot->take; k++)
             if (!s->chosen[spot->usages[k].victim])
@@ -493,59 +514,62 @@ static enum gang_answer find_set(struct search *s, bool *set)
     return answer;
 }
 
-/* Whether the pod is taken off its node in the trial, and which node this is; NULL: it is not. */
-static const struct node *node_left_by(const struct search *s, const struct pod *pod)
+static bool has_free(const struct node *node, const struct signature *signature)
 {
-    bool ran = pod_counts(pod) && !pod_is_finished(pod) && pod->facts->node;
-    return ran ? node_by_name(s->core, pod->facts->node) : NULL;
-}
-
-/* Whether the node has room for the pods of victim i next to the gang. */
-static bool has_spare_room(const struct search *s, size_t i, const struct node *node)
-{
-    const struct victim *v = &s->all.items[i];
-    struct amounts used = {.n = 0};
-    bool spare = true;
-    if (v->pod)
-        amounts_add(s->core, &used, v->pod->signature, 1);
-    else
-        list_for_each (pod, &v->gang->members, struct pod, in_gang)
-            if (node_left_by(s, pod) == node)
-                amounts_add(s->core, &used, pod->signature, 1);
-    for (size_t k = 0; k < used.n; k++)
-        spare &= used.items[k].amount <= node_free(node, used.items[k].resource);
-    amounts_done(s->core, &used);
-    return spare;
-}
-
-static bool is_spare(const struct search *s, size_t i)
-{
-    const struct victim *v = &s->all.items[i];
-    const struct node *node = v->pod ? node_left_by(s, v->pod) : NULL;
-    if (v->pod)
-        return node && has_spare_room(s, i, node);
-    list_for_each (pod, &v->gang->members, struct pod, in_gang)
-        if ((node = node_left_by(s, pod)) != NULL && !has_spare_room(s, i, node))
+    for (size_t i = 0; i < signature->n_needs; i++)
+        if (signature->needs[i].amount > node_free(node, signature->needs[i].resource))
             return false;
     return true;
 }
 
-/* For a large set: puts back the most costly victims whose room the gang does not use, one after
- * the other, as far as the gang then fits at the same nodes. */
+/* Puts the pod back on its node if it was removed. False: the node has no room for it. */
+static bool put_pod_back(struct search *s, struct pod *pod)
+{
+    if (pod->node || !pod->facts->node || !pod_counts(pod) || pod_is_finished(pod))
+        return true;
+    struct node *node = node_by_name(s->core, pod->facts->node);
+    spend(s, WORK_PER_POD);
+    if (!node || !has_free(node, pod->signature))
+        return false;
+    trial_with_pod(&s->trial, pod, node);
+    return true;
+}
+
+/* Puts the pods of victim i back. False, and none is put back: there is no room for all of them
+ * next to the gang. */
+static bool put_back(struct search *s, size_t i)
+{
+    const struct victim *v = &s->all.items[i];
+    struct trial_mark before = trial_mark(&s->trial);
+    bool fit = true;
+    if (v->pod)
+        fit = put_pod_back(s, v->pod);
+    else
+        list_for_each (pod, &v->gang->members, struct pod, in_gang)
+            if (fit)
+                fit = put_pod_back(s, pod);
+    if (fit) {
+        spend(s, (int64_t)s->gang->n_slots / PODS_PER_WORK);
+        fit = !plan_exceeds_queue(s->core, s->gang);
+    }
+    if (!fit)
+        trial_back(&s->trial, before);
+    return fit;
+}
+
+/* For a large set: puts back the most costly victims next to the gang, as far as they fit. */
 static bool trim_spare(struct search *s, bool *set)
 {
-    for (size_t i = s->n; i-- > 0;) {
-        if (set_is_enough(s, set) == GANG_NOT_ASKED ||
-            place_in_trial(&s->trial, s->gang, /* keep= */ true, s->work_left, &s->shortage) !=
-                GANG_YES)
-            return false;
-        while (i > 0 && !(set[i] && is_spare(s, i)))
-            i--;
-        if (!set[i] || !is_spare(s, i))
-            break;
-        set[i] = false;
-    }
-    return set_is_enough(s, set) == GANG_YES;
+    bool any = false;
+    if (!choose_set(s, set) ||
+        place_in_trial(&s->trial, s->gang, SLOTS_NEEDED, s->work_left, &s->shortage) != GANG_YES)
+        return false;
+    for (size_t i = s->n; i-- > 0 && *s->work_left > 0;)
+        if (set[i] && put_back(s, i)) {
+            set[i] = false;
+            any = true;
+        }
+    return any ? set_is_enough(s, set) == GANG_YES : *s->work_left > 0;
 }
 
 /* Puts back what is not needed, the most costly first. False: the work was used up. */
@@ -648,10 +672,10 @@ static void take_result(struct search *s, const bool *set, struct preemption *re
             ret->victims[ret->n++] = s->all.items[i];
 }
 
-/* Replaces the set with a cheaper one if there is any. False: not all of them could be tried. */
-static bool prove(struct search *s, bool *set)
+/* Replaces the set with the cheapest one, if all can be tried. */
+static void find_cheapest(struct search *s, bool *set)
 {
-    return try_all_sets(s, eviction_cost(&s->all, set, s->n), set) != GANG_NOT_ASKED;
+    try_all_sets(s, eviction_cost(&s->all, set, s->n), set);
 }
 
 static void search(struct search *s, struct preemption *ret)
@@ -666,7 +690,8 @@ static void search(struct search *s, struct preemption *ret)
         return;
     }
     ret->trimmed = trim(s, set);
-    ret->proven = ret->trimmed && prove(s, set);
+    if (ret->trimmed)
+        find_cheapest(s, set);
     take_result(s, set, ret);
 }
 

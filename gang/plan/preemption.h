@@ -49,7 +49,6 @@ struct preemption {
     usec_t rests_until;
     /* Only with PREEMPTION_FOUND: */
     bool trimmed;           /* every victim is needed */
-    bool proven;            /* the set is the optimum: all cheaper sets were tried */
     struct victim *victims; /* in the order of struct victims */
     size_t n;
     struct eviction_cost cost;

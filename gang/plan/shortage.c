@@ -64,6 +64,23 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
     }
 }
 
+/* Whether the pod is a member of a chosen unit and has no slot. */
+static bool is_without_slot(const struct pod *pod)
+{
+    return !pod->slot && all_chosen(pod->unit);
+}
+
+static int count_alike(const struct placement_try *p, const struct shortage *s)
+{
+    int n = 0, others = 0;
+    for (size_t i = 0; i < p->n && n < s->lacks; i++)
+        if (is_without_slot(p->pods[i])) {
+            n++;
+            others += p->pods[i]->signature != s->culprit->signature;
+        }
+    return s->lacks - others;
+}
+
 /* How much of s->resource the members without a slot need. A member that does not exist yet counts
  * as much as the culprit. */
 static int64_t still_needed(const struct placement_try *p, const struct shortage *s)
@@ -72,7 +89,7 @@ static int64_t still_needed(const struct placement_try *p, const struct shortage
     int64_t sum = 0, rest;
     for (size_t i = 0; i < p->n && n < s->lacks; i++) {
         const struct pod *pod = p->pods[i];
-        if (pod->slot || !all_chosen(pod->unit))
+        if (!is_without_slot(pod))
             continue;
         n++;
         if (__builtin_add_overflow(sum, signature_need(pod->signature, (uint32_t)s->resource),
@@ -100,6 +117,7 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
         return;
     }
     *s = (struct shortage){.room = room, .lacks = lacks, .resource = -1, .culprit = p->culprit};
+    s->alike = count_alike(p, s);
     cleanup_free int *lacking = xcalloc(signature->n_needs, sizeof *lacking); /* nodes, by need */
     const struct node *tied = pinned_node(core, p->culprit);
     s->tied = tied != NULL;

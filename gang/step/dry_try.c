@@ -120,8 +120,9 @@ static bool is_behind(struct gang_core *core, const struct gang *gang, struct ve
     return true;
 }
 
-/* The gang as it is now, in the trial. If it fits and `keep` is set, it keeps its slots. */
-static struct verdict try_in(struct tries *d, struct trial *t, struct gang *gang, bool keep)
+/* The gang as it is now, in the trial. If it fits, it keeps these slots. */
+static struct verdict try_in(struct tries *d, struct trial *t, struct gang *gang,
+                             enum trial_slots slots)
 {
     struct gang_core *core = d->core;
     struct shortage s;
@@ -139,9 +140,10 @@ static struct verdict try_in(struct tries *d, struct trial *t, struct gang *gang
     int64_t work = work_of(core, gang);
     struct min_short below = min_resources_short(core, gang);
     d->work_left -= WORK_PER_TRY + gang->root->t.members * WORK_PER_MEMBER;
-    enum gang_answer fits = work > d->work_left
-                                ? GANG_NOT_ASKED
-                                : place_in_trial(t, gang, keep && !below.group, &d->work_left, &s);
+    enum gang_answer fits =
+        work > d->work_left
+            ? GANG_NOT_ASKED
+            : place_in_trial(t, gang, below.group ? SLOTS_NONE : slots, &d->work_left, &s);
     if (fits == GANG_YES && below.group)
         return refused(REASON_MIN_RESOURCES, reason_min_resources(&below));
     return fits == GANG_NO ? unplaced(core, gang, &s, &below) : (struct verdict){.fits = fits};
@@ -155,8 +157,8 @@ static struct verdict try_after(struct tries *d, const struct newcomer *c)
     queue_picks_forget(d->core); /* the variant may be in another queue, or elsewhere in it */
     for (struct newcomer *before = d->items; before < c; before++)
         if (before->verdict.fits == GANG_YES)
-            place_in_trial(&t, before->gang, /* keep= */ true, &d->work_left, &s);
-    struct verdict v = try_in(d, &t, c->gang, /* keep= */ false);
+            place_in_trial(&t, before->gang, SLOTS_WITH_EXTRAS, &d->work_left, &s);
+    struct verdict v = try_in(d, &t, c->gang, SLOTS_NONE);
     trial_end(&t);
     return v;
 }
@@ -213,7 +215,7 @@ static void try_in_order(struct tries *d, struct gang *const *gangs, size_t n)
         if (one_waits && d->core->config.strict_order)
             c->verdict = refused(REASON_BEHIND, reason_behind(gang));
         else
-            c->verdict = try_in(d, &t, gang, /* keep= */ true);
+            c->verdict = try_in(d, &t, gang, SLOTS_WITH_EXTRAS);
         if (c->verdict.fits != GANG_YES) {
             one_waits |= gang->state == GANG_WAITING;
             continue;
