@@ -16,11 +16,13 @@
 #include "gang/plan/queue_check.h"
 #include "gang/plan/victims.h"
 #include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/quorum.h"
 
-/* The work of one search, in scanned nodes: about 5 ms. Each search without a result doubles it, up
- * to 1 << WORK_DOUBLED_MAX times as much: about 40 ms. */
-#define SEARCH_WORK      50000
-#define WORK_DOUBLED_MAX 3
+/* The work of the first search for a gang, in scanned nodes: about 5 ms, and more for each needed
+ * member. Each search without a result doubles it, up to about 40 ms. */
+#define SEARCH_WORK     50000
+#define WORK_PER_MEMBER 350
+#define SEARCH_WORK_MAX 400000
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
@@ -271,12 +273,18 @@ static void pause_gang(struct gang_core *core, struct gang *gang)
     gang->preempting.next = core->now + (pause < PAUSE_MAX ? pause : PAUSE_MAX);
 }
 
+static int64_t search_limit(const struct gang *gang)
+{
+    int64_t limit = SEARCH_WORK + (int64_t)gang_needed(gang) * WORK_PER_MEMBER;
+    for (int i = 0; i < gang->preempting.tries && limit < SEARCH_WORK_MAX; i++)
+        limit *= 2;
+    return limit < SEARCH_WORK_MAX ? limit : SEARCH_WORK_MAX;
+}
+
 /* Searches for victims, and evicts them. True: muster keeps room for the gang now. */
 static bool search(struct gang_core *core, struct gang *gang)
 {
-    int doubled =
-        gang->preempting.tries < WORK_DOUBLED_MAX ? gang->preempting.tries : WORK_DOUBLED_MAX;
-    int64_t all = (int64_t)SEARCH_WORK << doubled, left = all;
+    int64_t all = search_limit(gang), left = all;
     struct preemption p = preemption_search(core, gang, &left);
     if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */
         p.result = PREEMPTION_UNKNOWN;

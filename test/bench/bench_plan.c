@@ -44,7 +44,7 @@
 #define TIMES        9
 #define TURNS        9 /* clusters with and without queues that are compared */
 #define DECISIONS    3 /* how often each decision to evict is timed; the shortest time counts */
-#define SEARCHES_MAX 4 /* the limit of work of a search doubles up to the fourth one */
+#define SEARCHES_MAX 1
 #define ENDED        7 /* number of nodes that become free; eight would fit a gang */
 #define WAITING      1250
 #define MISSED       " no victims found, although a set exists"
