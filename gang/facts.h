@@ -136,15 +136,23 @@ struct gang_pod_facts {
     bool suspended; /* muster suspended its workload, so this pod does not exist. It stands for a
                        pod that the workload will create, see gang/lifecycle/suspension.h */
 
-    char *ns, *uid;
+    /* What searches for victims read of every pod comes next, in another one. */
     char *node;      /* spec.nodeName; NULL: not bound */
+    usec_t bound_at; /* when the pod was bound; may be by the kubelet's clock; 0: unknown */
+    usec_t saved_at; /* when its job last saved a checkpoint, as the pod states; 0: never */
+    usec_t grace;    /* spec.terminationGracePeriodSeconds; 0: unknown */
+    char *job;       /* the Job that is its controller; NULL: none */
+    enum gang_preemptible preemptible; /* as the pod itself states */
+    bool controlled;                   /* has a controller, which would replace the pod */
+    bool of_node;                      /* belongs to its node: a DaemonSet's pod, or a static pod */
+    bool never_preempts;               /* spec.preemptionPolicy is Never */
+
+    char *ns, *uid;
     char *nominated; /* status.nominatedNodeName */
     int64_t version; /* metadata.resourceVersion; 0: none, or not a number */
     char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none,
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
-    usec_t bound_at; /* when the pod was bound; may be by the kubelet's clock; 0: unknown */
-    usec_t saved_at; /* when its job last saved a checkpoint, as the pod states; 0: never */
     bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
     usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
     uint64_t said;   /* digest of the condition's message; 0: no message */
@@ -153,20 +161,14 @@ struct gang_pod_facts {
 
     struct gang_ref group; /* the PodGroup that the pod is linked to; empty: none */
     struct gang_ref queue; /* the queue that the pod names; ns ""; api_group NULL: none */
-    enum gang_preemptible preemptible; /* as the pod itself states */
-    char *role;                        /* the pod's subgroup or task in the PodGroup; NULL: none */
-    char *bad_link;     /* a sentence: why the link is invalid or ambiguous. `group` is empty */
-    char *awaits_group; /* a sentence: muster is creating the PodGroup. `group` is empty */
+    char *role;            /* the pod's subgroup or task in the PodGroup; NULL: none */
+    char *bad_link;        /* a sentence: why the link is invalid or ambiguous. `group` is empty */
+    char *awaits_group;    /* a sentence: muster is creating the PodGroup. `group` is empty */
     /* The facts of a PodGroup without an object, as this pod declares them (Koordinator's
      * annotations, older labels of scheduler-plugins). `ref` equals `group`, and `uid` is "". */
     struct gang_group_facts *declared;
     /* A label that must have the same value on all members (ACS compute class); key NULL: none. */
     struct gang_kv uniform; /* if the key is set, the value is not NULL; "": the label is absent */
-    bool controlled;        /* has a controller, which would replace the pod */
-    bool of_node;           /* belongs to its node: a DaemonSet's pod, or a static pod */
-    char *job;              /* the Job that is its controller; NULL: none */
-    bool never_preempts;    /* spec.preemptionPolicy is Never */
-    usec_t grace;           /* spec.terminationGracePeriodSeconds; 0: unknown */
 
     char **claims; /* names of its PersistentVolumeClaims, including generated ones */
     size_t n_claims;
