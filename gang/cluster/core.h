@@ -351,7 +351,8 @@ struct gang_core {
 
     /* lifecycle/gang_preemption.c */
     struct core_preempting {
-        usec_t next; /* no search for victims begins before */
+        usec_t next;        /* no search for victims begins before */
+        uint32_t decisions; /* so far */
         /* See may_be_asked(). */
         uint64_t step;          /* the last step in which gangs were asked may_reclaim() */
         int asked, asked_again; /* how many in this step; how many of them again in the round */

@@ -186,16 +186,20 @@ struct gang {
 
     /* lifecycle/gang_preemption.c */
     struct gang_preempting {
-        usec_t next;    /* no search for victims begins before */
-        int tries;      /* number of searches in this wait */
-        bool none;      /* the last of them has shown that no victims are enough */
-        uint64_t asked; /* core->preempting.round when it was last asked may_reclaim() */
-        usec_t began;   /* when muster first evicted pods for it in this wait; 0: never */
-        usec_t evicted; /* when it was last evicted as a whole; 0: never */
-        uint64_t won;   /* core->outside + 1 when it was last placed after evictions; 0: never */
-        bool takes;     /* pods were evicted for it, or it took the room of such a gang, and it has
-                           neither been placed nor failed since */
-        int unused;     /* how often it has failed after that since it was last placed */
+        usec_t next;        /* no search for victims begins before */
+        int tries;          /* number of searches in this wait */
+        uint32_t decision;  /* whose victims are evicted if they are still enough; 0: none */
+        size_t n_victims;   /* of this decision */
+        uint32_t victim_of; /* the last decision that would evict it as a whole; 0: none */
+        uint32_t loses_by;  /* the last decision that would evict some of its members; 0: none */
+        bool none;          /* the last of them has shown that no victims are enough */
+        uint64_t asked;     /* core->preempting.round when it was last asked may_reclaim() */
+        usec_t began;       /* when muster first evicted pods for it in this wait; 0: never */
+        usec_t evicted;     /* when it was last evicted as a whole; 0: never */
+        uint64_t won; /* core->outside + 1 when it was last placed after evictions; 0: never */
+        bool takes;   /* pods were evicted for it, or it took the room of such a gang, and it has
+                         neither been placed nor failed since */
+        int unused;   /* how often it has failed after that since it was last placed */
     } preempting;
 
     /* Set and stopped through timers.h. */

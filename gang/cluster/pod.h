@@ -104,6 +104,9 @@ struct pod {
     /* cluster/pods.c */
     bool unseen; /* a filter call has shown it, and the watch not yet */
 
+    /* lifecycle/gang_preemption.c */
+    uint32_t victim_of; /* the last decision that would evict it alone; 0: none */
+
     /* cluster/pod_eviction.c */
     struct pod_eviction {
         bool requested; /* muster has requested its eviction */

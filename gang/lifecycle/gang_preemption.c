@@ -19,10 +19,14 @@
 #include "gang/podgroup/quorum.h"
 
 /* The work of the first search for a gang, in scanned nodes: about 5 ms, and more for each needed
- * member. Each search without a result doubles it, up to about 40 ms. */
+ * member. Each search without a result doubles it, up to about 30 ms. */
 #define SEARCH_WORK     50000
-#define WORK_PER_MEMBER 350
-#define SEARCH_WORK_MAX 400000
+#define WORK_PER_MEMBER 220
+#define SEARCH_WORK_MAX 270000
+/* Until a decision is checked and carried out. In between, calls of kube-scheduler get their
+ * answers.
+ */
+#define CHECK_AFTER USEC_PER_MSEC
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
@@ -47,18 +51,21 @@ bool gang_awaits_evicted(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-static bool keep(struct gang_core *core, struct gang *gang)
+/* Keeps room for the gang, there or, with `at` NULL, where there is some. */
+static bool keep(struct gang_core *core, struct gang *gang, const struct places *at)
 {
-    if (!room_keep(core, gang))
+    if (at)
+        room_keep_at(core, gang, at);
+    else if (!room_keep(core, gang))
         return false;
     timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_INTERVAL);
     return true;
 }
 
 /* If only plans were in the way, the gang is planned in this step. */
-static bool keep_or_plan(struct gang_core *core, struct gang *gang)
+static bool keep_or_plan(struct gang_core *core, struct gang *gang, const struct places *at)
 {
-    if (!keep(core, gang))
+    if (!keep(core, gang, at))
         return false;
     if (!room_awaits_end(core, gang)) {
         gang_plan_again(gang);
@@ -72,7 +79,7 @@ static bool keep_or_plan(struct gang_core *core, struct gang *gang)
  * the plan would fail again. */
 static bool keep_on(struct gang_core *core, struct gang *gang, const struct places *had)
 {
-    if (!keep(core, gang))
+    if (!keep(core, gang, NULL))
         return false;
     struct places now = room_lift(core, gang);
     bool whole = had->n == now.n;
@@ -94,12 +101,14 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     preempted_room_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_PREEMPTION]);
     gang->preempting.tries = 0;
+    gang->preempting.decision = 0;
     gang->preempting.none = false;
     gang->preempting.began = 0;
 }
 
 void preemption_planned(struct gang_core *core, struct gang *gang)
 {
+    gang->preempting.decision = 0;
     if (core->config.preemption && plan_takes_room(core, gang))
         gang->preempting.takes = true;
 }
@@ -281,7 +290,28 @@ static int64_t search_limit(const struct gang *gang)
     return limit < SEARCH_WORK_MAX ? limit : SEARCH_WORK_MAX;
 }
 
-/* Searches for victims, and evicts them. True: muster keeps room for the gang now. */
+static void decide(struct gang_core *core, struct gang *gang, const struct preemption *p)
+{
+    uint32_t decision = gang->preempting.decision = ++core->preempting.decisions;
+    gang->preempting.n_victims = p->n;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct victim *v = &p->victims[i];
+        if (!v->pod)
+            v->gang->preempting.victim_of = decision;
+        else if (v->gang)
+            v->gang->preempting.loses_by = decision;
+        if (v->pod)
+            v->pod->victim_of = decision;
+    }
+}
+
+static void rest(struct gang_core *core, int64_t work)
+{
+    core->preempting.next = core->now + work * PAUSE_PER_WORK;
+}
+
+/* Evicts nobody: this would delay other work of the step even more, and there may be events that
+ * the search does not know. True: muster keeps room for the gang now. */
 static bool search(struct gang_core *core, struct gang *gang)
 {
     int64_t all = search_limit(gang), left = all;
@@ -292,17 +322,33 @@ static bool search(struct gang_core *core, struct gang *gang)
     core->stats.searches_stopped += p.result == PREEMPTION_UNKNOWN;
     gang->preempting.none = p.result == PREEMPTION_NONE;
     pause_gang(core, gang);
-    core->preempting.next = core->now + (all - left) * PAUSE_PER_WORK;
+    rest(core, all - left);
     /* All gangs that wait for the end of the rest are tried then, in their order. */
     if (p.resting && p.rests_until < gang->preempting.next)
         gang->preempting.next = p.rests_until;
     if (p.complete)
         lowest_priority_is(core, p.lowest);
     if (p.result == PREEMPTION_FOUND)
+        decide(core, gang, &p);
+    bool kept = p.result == PREEMPTION_LEAVING && p.may_hit_some && keep_or_plan(core, gang, NULL);
+    preemption_done(core, &p);
+    return kept;
+}
+
+/* Evicts the victims of the decision, if they are still enough and needed. True: muster keeps room
+ * for the gang now. */
+static bool act(struct gang_core *core, struct gang *gang)
+{
+    int64_t all = SEARCH_WORK_MAX, left = all;
+    struct preemption p = preemption_check(core, gang, &left);
+    gang->preempting.decision = 0;
+    rest(core, all - left);
+    bool found = p.result == PREEMPTION_FOUND;
+    if (found)
         evict(core, gang, &p);
-    bool room = p.result == PREEMPTION_FOUND || (p.result == PREEMPTION_LEAVING && p.may_hit_some);
-    bool kept = room && keep_or_plan(core, gang);
-    preemption_done(&p);
+    bool room = found || (p.result == PREEMPTION_LEAVING && p.may_hit_some);
+    bool kept = room && keep_or_plan(core, gang, found ? &p.places : NULL);
+    preemption_done(core, &p);
     return kept;
 }
 
@@ -327,6 +373,8 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
+    if (gang->preempting.decision && act(core, gang))
+        return true;
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false, passed = false;
     bool paused = core->now < gang->preempting.next;
     if (!paused) {
@@ -339,7 +387,9 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
     /* Otherwise, only a change can help, which plans it again. */
-    if (lower || asked || later || (paused && deserves_more(core, gang)))
+    if (gang->preempting.decision)
+        timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_AFTER);
+    else if (lower || asked || later || (paused && deserves_more(core, gang)))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     else if (passed && deserves_more(core, gang))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);

@@ -229,6 +229,18 @@ static void drop_plans_in_queue(struct gang_core *core, struct gang *gang,
         count_in_queue(core, gang);
 }
 
+struct places places_of_trial(const struct trial *t, size_t n)
+{
+    struct places places = {.n = 0};
+    places.items = xcalloc(t->n - n + 1, sizeof *places.items);
+    for (size_t i = n; i < t->n; i++) {
+        const struct slot *slot = trial_slot(t, i);
+        if (slot)
+            places.items[places.n++] = (struct place){signature_ref(slot->signature), slot->node};
+    }
+    return places;
+}
+
 /* The places that a plan would have. */
 static struct places find_places(struct gang_core *core, struct gang *gang)
 {
@@ -236,15 +248,9 @@ static struct places find_places(struct gang_core *core, struct gang *gang)
     struct shortage shortage;
     struct trial t = trial_begin(core);
     trial_without_leaving(&t, gang);
-    size_t before = t.n;
-    bool done = !min_resources_short(core, gang).group &&
-                place_in_trial(&t, gang, SLOTS_WITH_EXTRAS, &work, &shortage) == GANG_YES;
-    struct places places = {.n = done ? t.n - before : 0};
-    places.items = xcalloc(places.n + 1, sizeof *places.items);
-    for (size_t i = 0; i < places.n; i++) {
-        const struct slot *slot = trial_slot(&t, before + i);
-        places.items[i] = (struct place){signature_ref(slot->signature), slot->node};
-    }
+    if (!min_resources_short(core, gang).group)
+        place_in_trial(&t, gang, SLOTS_WITH_EXTRAS, &work, &shortage);
+    struct places places = places_of_trial(&t, 0);
     trial_end(&t);
     return places;
 }
@@ -286,16 +292,22 @@ void places_done(struct gang_core *core, struct places *places)
     free(places->items);
 }
 
-bool room_keep(struct gang_core *core, struct gang *gang)
+void room_keep_at(struct gang_core *core, struct gang *gang, const struct places *places)
 {
-    struct places places = find_places(core, gang);
     /* Ask before the room counts in its queue. Afterwards, the queue may already use all that it
      * deserves, and the gang could take nothing back. */
     const struct taker taker = taker_of(core, gang);
-    room_restore(core, gang, &places);
+    room_restore(core, gang, places);
     drop_plans_in_way(core, gang, &taker);
     drop_plans_in_queue(core, gang, &taker);
+}
+
+bool room_keep(struct gang_core *core, struct gang *gang)
+{
+    struct places places = find_places(core, gang);
     bool any = places.n > 0;
+    if (any)
+        room_keep_at(core, gang, &places);
     places_done(core, &places);
     return any;
 }

@@ -11,7 +11,7 @@
 #ifndef MUSTER_GANG_PLAN_KEEP_ROOM_H
 #define MUSTER_GANG_PLAN_KEEP_ROOM_H
 
-#include "gang/cluster/lookup.h"
+#include "gang/cluster/trial.h"
 
 /* Where a gang keeps room. */
 struct places {
@@ -30,10 +30,15 @@ bool room_is(const struct gang *gang, const struct places *places);
 /* Keeps room for the gang there. */
 void room_restore(struct gang_core *core, struct gang *gang, const struct places *places);
 void places_done(struct gang_core *core, struct places *places);
+/* Where the trial has reserved slots since it had n changes. The caller frees the result with
+ * places_done(). */
+struct places places_of_trial(const struct trial *t, size_t n);
 /* Keeps room for the gang, if it fits once all Terminating and evicted pods are gone and the plans
  * that yield to it are dropped. Drops those that are in the way. The gang must have no slots and no
  * preempted room. False: it does not fit. */
 bool room_keep(struct gang_core *core, struct gang *gang);
+/* The same, if it is known that the gang fits there. */
+void room_keep_at(struct gang_core *core, struct gang *gang, const struct places *places);
 /* Whether the plan of the gang displaces room that muster keeps for another gang, or the plan of a
  * gang for which pods were evicted. Call it before displaced slots move. */
 bool plan_takes_room(const struct gang_core *core, const struct gang *gang);

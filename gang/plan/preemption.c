@@ -3,9 +3,11 @@
 
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
+#include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 #include "gang/plan/queue_check.h"
+#include "gang/podgroup/quorum.h"
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
@@ -49,6 +51,7 @@ struct search {
     size_t n;     /* the first n victims are considered */
     bool large;   /* there are too many pods to remove all of them again and again */
     bool *chosen; /* removed in the trial */
+    int *hits;    /* how many victims of an owner are chosen */
     int64_t *work_left;
     struct shortage shortage; /* of the last try that failed */
     struct usage *usages;
@@ -71,6 +74,7 @@ static void reset(struct search *s)
 {
     trial_back(&s->trial, s->base);
     memset(s->chosen, 0, s->all.n * sizeof *s->chosen);
+    memset(s->hits, 0, s->all.n_owners * sizeof *s->hits);
 }
 
 static bool choose(struct search *s, size_t i)
@@ -80,6 +84,7 @@ static bool choose(struct search *s, size_t i)
     spend(s, (int64_t)(s->trial.n - before.n) * WORK_PER_POD);
     if (!s->chosen[i])
         trial_back(&s->trial, before);
+    s->hits[s->all.items[i].owner] += s->chosen[i];
     return s->chosen[i];
 }
 
@@ -327,20 +332,15 @@ static int64_t room_gained(struct search *s, struct trial_mark since, bool keep)
     return gained;
 }
 
-/* Whether the gang of victim i is already hit: by a chosen victim, or by the first n usages of the
- * pick. */
-static bool is_hit(const struct search *s, size_t i, const struct usage *pick, size_t n)
+/* Whether the gang of the victim is already hit: by a chosen victim, or by the first n usages of
+ * the pick. */
+static bool is_hit(const struct search *s, const struct victim *v, const struct usage *pick,
+                   size_t n)
 {
-    const struct gang *gang = s->all.items[i].gang;
-    if (!gang)
-        return false;
     for (size_t k = 0; k < n; k++)
-        if (s->all.items[pick[k].victim].gang == gang)
+        if (s->all.items[pick[k].victim].owner == v->owner)
             return true;
-    for (size_t k = 0; k < s->n; k++)
-        if (s->chosen[k] && s->all.items[k].gang == gang)
-            return true;
-    return false;
+    return s->hits[v->owner] > 0;
 }
 
 /* Finds the shortest prefix of spot->usages that makes room for a member. Sets take, gains, gangs
@@ -360,7 +360,7 @@ static void find_pick(struct search *s, struct spot *spot)
             continue;
         }
         spend(s, (int64_t)(s->trial.n - mark.n) * WORK_PER_POD);
-        spot->gangs += !is_hit(s, spot->usages[k].victim, spot->usages, k);
+        spot->gangs += !is_hit(s, v, spot->usages, k);
         spot->lost = v->lost < INT64_MAX - spot->lost ? spot->lost + v->lost : INT64_MAX;
         spot->gains = room_on(s, spot->node) > spot->room ? room_gained(s, before, false) : 0;
         spot->take = k + 1;
@@ -383,15 +383,23 @@ static bool is_better(const struct spot *a, const struct spot *b, int64_t lacks)
     return a->lost != b->lost ? a->lost < b->lost : strcmp(a->node->name, b->node->name) < 0;
 }
 
+static bool is_cheapest_first(const struct spot *spot)
+{
+    for (size_t k = 1; k < spot->n; k++)
+        if (spot->usages[k - 1].victim > spot->usages[k].victim)
+            return false;
+    return true;
+}
+
 /* Tries two orders, most pods on the node first and cheapest first, and keeps the better pick. */
 static void evaluate(struct search *s, struct spot *spot, int64_t lacks)
 {
     spot->stale = false;
     qsort(spot->usages, spot->n, sizeof *spot->usages, by_amount);
     find_pick(s, spot);
-    struct spot large = *spot;
-    if (spot->n < 2)
+    if (is_cheapest_first(spot))
         return;
+    struct spot large = *spot;
     qsort(spot->usages, spot->n, sizeof *spot->usages, by_victim);
     find_pick(s, spot);
     if (!is_better(&large, spot, lacks))
@@ -557,12 +565,18 @@ static bool put_back(struct search *s, size_t i)
     return fit;
 }
 
-/* For a large set: puts back the most costly victims next to the gang, as far as they fit. */
+/* The same as set_is_enough(), and if it is, the gang keeps its slots in the trial. */
+static bool place_without(struct search *s, const bool *set)
+{
+    return choose_set(s, set) && !min_resources_short(s->core, s->gang).group &&
+           place_in_trial(&s->trial, s->gang, SLOTS_NEEDED, s->work_left, &s->shortage) == GANG_YES;
+}
+
+/* Puts back the most costly victims next to the gang, as far as they fit. */
 static bool trim_spare(struct search *s, bool *set)
 {
     bool any = false;
-    if (!choose_set(s, set) ||
-        place_in_trial(&s->trial, s->gang, SLOTS_NEEDED, s->work_left, &s->shortage) != GANG_YES)
+    if (!place_without(s, set))
         return false;
     for (size_t i = s->n; i-- > 0 && *s->work_left > 0;)
         if (set[i] && put_back(s, i)) {
@@ -572,11 +586,11 @@ static bool trim_spare(struct search *s, bool *set)
     return any ? set_is_enough(s, set) == GANG_YES : *s->work_left > 0;
 }
 
-/* Puts back what is not needed, the most costly first. False: the work was used up. */
-static bool trim(struct search *s, bool *set)
+/* Tries to do without each victim, the most costly first. */
+static bool trim_each(struct search *s, bool *set)
 {
-    if (s->large)
-        return trim_spare(s, set);
+    if (set_is_enough(s, set) != GANG_YES)
+        return false;
     for (size_t i = s->n; i-- > 0;) {
         if (!set[i])
             continue;
@@ -587,6 +601,12 @@ static bool trim(struct search *s, bool *set)
             return false;
     }
     return true;
+}
+
+/* Puts back what is not needed. False: the set is not enough, or the work was used up. */
+static bool trim(struct search *s, bool *set)
+{
+    return s->large ? trim_spare(s, set) : trim_each(s, set);
 }
 
 struct subset {
@@ -695,40 +715,76 @@ static void search(struct search *s, struct preemption *ret)
     take_result(s, set, ret);
 }
 
-static bool is_large(const struct search *s)
+/* The candidates are what was decided, which the search has trimmed. */
+static void check(struct search *s, struct preemption *ret)
+{
+    cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
+    memset(set, true, s->all.n * sizeof *set);
+    if (s->all.n < s->gang->preempting.n_victims)
+        return;
+    if (!trim(s, set)) { /* what its slots leave free may be needed too, such as for minResources */
+        memset(set, true, s->all.n * sizeof *set);
+        if (set_is_enough(s, set) != GANG_YES)
+            return;
+    }
+    if (!choose_set(s, set) || place_in_trial(&s->trial, s->gang, SLOTS_WITH_EXTRAS, s->work_left,
+                                              &s->shortage) != GANG_YES)
+        return;
+    ret->trimmed = true;
+    ret->places = places_of_trial(&s->trial, s->base.n);
+    take_result(s, set, ret);
+}
+
+/* A check plans the gang once for each victim, unless these are too many. */
+static bool is_large(const struct search *s, bool checks)
 {
     int64_t pods = 0;
     for (size_t i = 0; i < s->all.n; i++)
         pods += s->all.items[i].pod ? 1 : s->all.items[i].gang->root->t.bound;
-    return pods > EXACT_PODS;
+    return pods > EXACT_PODS || (checks && (int64_t)s->all.n * gang_needed(s->gang) > EXACT_PODS);
 }
 
-struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left)
+/* Calls search() or check() if evictions are necessary and there are candidates. */
+static struct preemption preemption(struct gang_core *core, struct gang *gang, int64_t *work_left,
+                                    bool checks)
 {
     struct preemption ret = {.n = 0};
     struct search s = {.core = core, .gang = gang, .work_left = work_left};
-    s.all = victims_for(core, gang, work_left);
+    s.all = checks ? victims_decided(core, gang, work_left) : victims_for(core, gang, work_left);
     s.chosen = xcalloc(s.all.n + 1, sizeof *s.chosen);
+    s.hits = xcalloc(s.all.n_owners + 1, sizeof *s.hits);
     s.n = s.all.n;
-    s.large = is_large(&s);
+    s.large = is_large(&s, checks);
     ret.complete = *work_left > 0;
     ret.lowest = s.all.lowest;
     ret.may_hit_some = s.all.n || s.all.leaving;
     s.trial = trial_begin(core);
     ret.result = without_evictions(&s);
     if (ret.result == PREEMPTION_NONE && s.all.n)
-        search(&s, &ret);
+        checks ? check(&s, &ret) : search(&s, &ret);
     trial_end(&s.trial);
     ret.in_the_way = s.all.in_the_way;
     ret.resting = s.all.resting;
     ret.rests_until = s.all.rests_until;
     victims_done(&s.all);
     free(s.chosen);
+    free(s.hits);
     spots_done(&s);
     return ret;
 }
 
-void preemption_done(struct preemption *preemption)
+struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left)
 {
+    return preemption(core, gang, work_left, /* checks= */ false);
+}
+
+struct preemption preemption_check(struct gang_core *core, struct gang *gang, int64_t *work_left)
+{
+    return preemption(core, gang, work_left, /* checks= */ true);
+}
+
+void preemption_done(struct gang_core *core, struct preemption *preemption)
+{
+    places_done(core, &preemption->places);
     free(STEAL(preemption->victims));
 }

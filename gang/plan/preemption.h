@@ -27,6 +27,7 @@
 #ifndef MUSTER_GANG_PLAN_PREEMPTION_H
 #define MUSTER_GANG_PLAN_PREEMPTION_H
 
+#include "gang/plan/keep_room.h"
 #include "gang/plan/victims.h"
 
 enum preemption_result {
@@ -52,6 +53,7 @@ struct preemption {
     struct victim *victims; /* in the order of struct victims */
     size_t n;
     struct eviction_cost cost;
+    struct places places; /* of preemption_check(): where the gang has room without them */
 };
 
 /* Searches for room for the gang, which must have no slots. Deducts its work from *work_left, in
@@ -59,6 +61,10 @@ struct preemption {
  * The result borrows gangs and pods from the core, so it is valid until the next step. The caller
  * frees it with preemption_done(). */
 struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left);
-void preemption_done(struct preemption *preemption);
+/* The same for what a search has found in an earlier step: the candidates of gang->preempting.
+ * decision, see victim_of. They must still be candidates, all of them, and be enough together.
+ * Otherwise, the result is PREEMPTION_NONE. It leaves out those that are not needed any more. */
+struct preemption preemption_check(struct gang_core *core, struct gang *gang, int64_t *work_left);
+void preemption_done(struct gang_core *core, struct preemption *preemption);
 
 #endif

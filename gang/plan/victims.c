@@ -197,7 +197,11 @@ static struct victim *add(struct victims *victims, struct gang *gang, struct pod
 {
     GROW(victims->items, victims->cap, victims->n + 1);
     struct victim *v = &victims->items[victims->n++];
-    *v = (struct victim){.gang = gang, .pod = pod, .priority = priority, .take = take};
+    *v = (struct victim){.gang = gang,
+                         .pod = pod,
+                         .take = take,
+                         .owner = victims->n_owners - 1,
+                         .priority = priority};
     return v;
 }
 
@@ -225,11 +229,17 @@ static bool budgets_allow(struct gang_core *core, struct victims *victims, struc
     return !refused;
 }
 
+/* Whether gangs and pods are listed for which `decision` is the last one to evict them. */
+static bool are_listed(const struct victims *victims, uint32_t decision)
+{
+    return !victims->decision || victims->decision == decision;
+}
+
 static void add_whole(struct gang_core *core, struct victims *victims, struct gang *gang,
                       int32_t priority, struct take take)
 {
     usec_t since = USEC_NEVER;
-    if (gang->root->t.succeeded)
+    if (gang->root->t.succeeded || !are_listed(victims, gang->preempting.victim_of))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod_runs(pod) && !may_evict(core, victims, pod))
@@ -267,8 +277,8 @@ static void add_surplus(struct gang_core *core, struct victims *victims, struct 
         return;
     usec_t checkpoint = checkpoint_of(gang);
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod) && may_evict(core, victims, pod) && is_surplus(gang, pod) &&
-            lends_more(victims, take))
+        if (are_listed(victims, pod->victim_of) && pod_runs(pod) && may_evict(core, victims, pod) &&
+            is_surplus(gang, pod) && lends_more(victims, take))
             add_loss(core, add(victims, gang, pod, priority, take), pod, checkpoint);
 }
 
@@ -293,6 +303,9 @@ static bool has_leaving(const struct gang_core *core, const struct gang *gang)
 static void add_gang(struct gang_core *core, struct victims *victims, struct gang *victim,
                      const struct gang *gang)
 {
+    if (!are_listed(victims, victim->preempting.victim_of) &&
+        !are_listed(victims, victim->preempting.loses_by))
+        return;
     int32_t least =
         victim->priority < victim->own_priority ? victim->priority : victim->own_priority;
     if (uses_room(victim) && least < victims->lowest)
@@ -304,6 +317,7 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
     if (!victim->root->t.bound)
         return;
     int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;
+    victims->n_owners++;
     add_whole(core, victims, victim, priority, take);
     add_surplus(core, victims, victim, priority, take);
 }
@@ -311,7 +325,7 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
 static void add_ordinary(struct gang_core *core, struct victims *victims, struct pod *pod,
                          const struct gang *gang)
 {
-    if (pod->gang)
+    if (pod->gang || !are_listed(victims, pod->victim_of))
         return;
     if (pod->facts->priority < victims->lowest)
         victims->lowest = pod->facts->priority;
@@ -321,9 +335,11 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
         return;
     victims->leaving |= pod_is_leaving(core, pod);
     if (pod_runs(pod) && may_evict(core, victims, pod) &&
-        has_run(&victims->taker, queue, start_of(pod)) && lends_more(victims, take))
+        has_run(&victims->taker, queue, start_of(pod)) && lends_more(victims, take)) {
+        victims->n_owners++;
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod,
                  pod->facts->saved_at);
+    }
 }
 
 static int compare(int64_t a, int64_t b)
@@ -383,22 +399,24 @@ static void spend(const struct gang_core *core, int pods, uint64_t *compared, in
     *work_left -= 1 + looks / PODS_PER_WORK;
 }
 
-struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
+static struct victims list(struct gang_core *core, const struct gang *gang, uint32_t decision,
+                           size_t most, int64_t *work_left)
 {
-    struct victims victims = {.lowest = INT32_MAX, .taker = taker_of(core, gang)};
+    struct victims victims = {
+        .lowest = INT32_MAX, .taker = taker_of(core, gang), .decision = decision};
     uint64_t compared = core->budgets.compared;
     if (!gang_may_preempt(gang))
         return victims;
     victims.taker.list = ++core->victim_lists;
     list_for_each (victim, &core->gangs, struct gang, in_core) {
-        if (*work_left <= 0)
+        if (*work_left <= 0 || victims.n == most)
             break;
         add_gang(core, &victims, victim, gang);
         spend(core, victim->root->t.members, &compared, work_left);
     }
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
-        if (*work_left <= 0)
+        if (*work_left <= 0 || victims.n == most)
             break;
         list_for_each (pod, &node->pods, struct pod, in_node)
             add_ordinary(core, &victims, pod, gang);
@@ -408,6 +426,16 @@ struct victims victims_for(struct gang_core *core, const struct gang *gang, int6
     if (victims.n && *work_left > 0)
         sort(core, &victims);
     return victims;
+}
+
+struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left)
+{
+    return list(core, gang, 0, SIZE_MAX, work_left);
+}
+
+struct victims victims_decided(struct gang_core *core, const struct gang *gang, int64_t *work_left)
+{
+    return list(core, gang, gang->preempting.decision, gang->preempting.n_victims, work_left);
 }
 
 void victims_done(struct victims *victims)
@@ -516,18 +544,10 @@ bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 
 /* ---- the cost of a set ---- */
 
-static bool gang_was_hit(const struct victims *victims, const bool *chosen, size_t before)
-{
-    const struct gang *gang = victims->items[before].gang;
-    for (size_t i = 0; gang && i < before; i++)
-        if (chosen[i] && victims->items[i].gang == gang)
-            return true;
-    return false;
-}
-
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
 {
     struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
+    cleanup_free bool *hit = xcalloc(victims->n_owners + 1, sizeof *hit);
     for (size_t i = 0; i < n; i++) {
         const struct victim *v = &victims->items[i];
         if (!chosen[i])
@@ -537,7 +557,8 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
             cost.last = v->priority;
         cost.ends_job |= v->ends_job;
         cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
-        cost.gangs += !gang_was_hit(victims, chosen, i);
+        cost.gangs += !hit[v->owner];
+        hit[v->owner] = true;
         cost.lost = sum_of(cost.lost, v->lost);
         cost.ran = sum_of(cost.ran, v->ran);
     }

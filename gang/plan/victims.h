@@ -47,6 +47,7 @@ struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
     struct pod *pod;   /* NULL: the whole gang */
     struct take take;
+    size_t owner;  /* one number for all victims of a gang, or for an ordinary pod; from 0 */
     bool ends_job; /* a Job fails, because it loses more pods than its backoffLimit allows */
     int32_t priority;
     int64_t lost; /* devices times seconds since its pods were bound, or since the last checkpoint
@@ -58,9 +59,11 @@ struct victim {
 struct victims {
     struct victim *items; /* those that end no Job first, then lower priority, then less lost */
     size_t n, cap;
+    size_t n_owners;
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
     struct taker taker;
+    uint32_t decision; /* list only its victims; 0: list all */
     bool relaxed; /* victim_remove() ignores minimums, disruption budgets and what queues deserve */
     /* The first disruption budget that protected a pod; NULL: none has. */
     const struct gang_budget_facts *in_the_way;
@@ -87,6 +90,9 @@ bool plan_yields(const struct taker *taker, struct gang *other);
  * nothing is left of it, the list is incomplete and not sorted. The victims borrow gangs and pods
  * from the core. The caller frees the list with victims_done(). */
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left);
+/* The same, of only those that muster has decided to evict for the gang (gang->preempting.decision)
+ * and that may still be evicted. The fields about others say nothing. */
+struct victims victims_decided(struct gang_core *core, const struct gang *gang, int64_t *work_left);
 void victims_done(struct victims *victims);
 /* Removes in the trial the pods that are leaving their nodes anyway. */
 void trial_without_ending(struct trial *t);

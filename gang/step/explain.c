@@ -472,7 +472,7 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
             .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
-    preemption_done(&p);
+    preemption_done(core, &p);
     bool evicts = e->room == GANG_YES && (core->config.preemption || !e->n_victims);
     x->next = evicts ? GANG_EXPLAIN_END : GANG_EXPLAIN_MOVES;
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "test/lib/cpu_cost.h"
+
 struct world *world_new_with(struct gang_config config, bool synced)
 {
     struct world *w = xcalloc(1, sizeof *w);
@@ -219,7 +221,10 @@ static const struct gang_event *event_of(const struct gang_effect *e,
 void world_step(struct world *w, struct gang_event *events, size_t n)
 {
     size_t n_effects;
+    double begin = cost_ms();
     const struct gang_effect *effects = gang_step(w->core, w->now, events, n, &n_effects);
+    double took = cost_ms() - begin;
+    w->longest_ms = took > w->longest_ms ? took : w->longest_ms;
     for (size_t i = 0; i < n_effects; i++)
         see(w, &effects[i], event_of(&effects[i], events, n));
     for (size_t i = 0; i < n; i++)
@@ -584,6 +589,11 @@ void world_wait(struct world *w, usec_t t)
     }
     w->now = end;
     step_one(w, (struct gang_event){.kind = GANG_EV_TICK});
+}
+
+void world_decide(struct world *w)
+{
+    world_wait(w, USEC_PER_MSEC);
 }
 
 /* ---- queries ---- */

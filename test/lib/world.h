@@ -41,7 +41,8 @@ struct world_call {
 struct world {
     struct gang_core *core;
     usec_t now;
-    bool unchecked; /* skips the check of the invariants, in most steps of a long run */
+    double longest_ms; /* the CPU time of the longest step so far */
+    bool unchecked;    /* skips the check of the invariants, in most steps of a long run */
     uint64_t next_id;
     struct world_call *calls;
     size_t n_calls, cap_calls;
@@ -170,6 +171,8 @@ void world_read(struct world *w, const char *pod, const char *node, enum gang_ou
 void world_all_bound(struct world *w);
 /* Advances the time by `t` and sends a tick at each time that the core asks for. */
 void world_wait(struct world *w, usec_t t);
+/* Waits until muster has checked what it decided to evict, and requests the evictions. */
+void world_decide(struct world *w);
 void world_stop(struct world *w);
 
 const char *world_state(const struct world *w, const char *group);

@@ -574,7 +574,9 @@ static void all_leave(struct play *play, const bool evicted[PODS])
 /* The pods that muster evicts. Later searches may use more work than the first one. */
 static bool decide(struct figures *f, struct play *play, bool evicted[PODS])
 {
-    bool first = play->w->n_evictions > 0, any = false;
+    bool any = false;
+    world_decide(play->w);
+    bool first = play->w->n_evictions > 0;
     if (!first)
         world_wait(play->w, 10 * USEC_PER_SEC);
     for (int p = 0; p < play->c->n_pods; p++) {

@@ -50,6 +50,7 @@ static void arrives(struct world *w, const char *gang, int members, int gpus, in
         f->controlled = true;
         world_pod_set(w, f);
     }
+    world_decide(w);
 }
 
 static void small_pod(struct world *w, const char *name, int priority)
@@ -476,6 +477,7 @@ static void the_queue_counts_the_kept_room(void **state)
     struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
     f->priority = 10;
     world_pod_set(w, f);
+    world_decide(w);
     assert_true(world_evicted(w, "low-0"));
     world_pod(w, "small-0", "small", 1);
     assert_string_equal(world_reason_name(w, "small"), "QueueLimitReached");
@@ -552,6 +554,7 @@ static void replacements_of_victims_do_not_take_the_room_by_the_priority_of_thei
     g->priority = 10;
     world_group_set(w, g);
     world_members(w, "urgent", 0, 2, 4); /* the priority of its pods is 0 */
+    world_decide(w);
     assert_true(world_evicted(w, "low0-0") && world_evicted(w, "low1-0"));
     world_pod_gone(w, "low0-0");
     struct gang_pod_facts *f = world_pod_facts("low0-1", "low0", 4);
@@ -600,6 +603,7 @@ static void Q01_evicted_pods_count_in_their_queue(void **state)
     struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 4);
     f->priority = 10;
     world_pod_set(w, f);
+    world_decide(w);
     assert_true(world_evicted(w, "low-0"));
     world_wait(w, SECONDS(60));
     assert_int_equal(world_queue_used(w, "a", GPU), 4);
@@ -644,6 +648,7 @@ static void arrives_in(struct world *w, const char *name, const char *queue, int
 {
     group_in(w, name, queue, members);
     world_members(w, name, 0, members, 4);
+    world_decide(w);
 }
 
 /* Queues a and b deserve 8 of 16 GPUs each. b uses 12. */

@@ -76,6 +76,7 @@ static void arrives(struct world *w, const char *queue, int priority)
     g->queue = xstrdup(queue);
     world_group_set(w, g);
     world_pod_shaped(w, "new-0", "new", NODE_GPUS, 1000, priority);
+    world_decide(w);
 }
 
 static void check(const struct rule *rule)

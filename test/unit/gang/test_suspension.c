@@ -45,6 +45,7 @@ static void urgent(struct world *w, int members)
         f->priority = 10;
         world_pod_set(w, f);
     }
+    world_decide(w);
 }
 
 /* Two nodes that are full with the gang `low`, whose workload may be suspended. */
