@@ -19,16 +19,28 @@ void gang_amounts_done(struct gang_amounts *a)
 }
 
 /* "GROUP/NS/NAME". Without printf(), because lookups make many keys. */
-char *gang_key(const char *api_group, const char *ns, const char *name)
+/* Writes the key to buf if that has room, and returns NULL; else to new memory. */
+static char *write_key(const char *api_group, const char *ns, const char *name, char *buf,
+                       size_t size)
 {
-    const size_t a = strlen(api_group), b = strlen(ns), c = strlen(name);
-    char *key = xcalloc(a + b + c + 3, 1);
+    const size_t a = strlen(api_group), b = strlen(ns), c = strlen(name), all = a + b + c + 3;
+    char *key = all <= size ? buf : xmalloc(all);
     memcpy(key, api_group, a);
     key[a] = '/';
     memcpy(&key[a + 1], ns, b);
     key[a + 1 + b] = '/';
-    memcpy(&key[a + b + 2], name, c);
-    return key;
+    memcpy(&key[a + b + 2], name, c + 1);
+    return key == buf ? NULL : key;
+}
+
+char *gang_key(const char *api_group, const char *ns, const char *name)
+{
+    return write_key(api_group, ns, name, NULL, 0);
+}
+
+char *gang_ref_key_in(const struct gang_ref *ref, char *buf, size_t size)
+{
+    return write_key(ref->api_group, ref->ns, ref->name, buf, size);
 }
 
 char *gang_ref_key(const struct gang_ref *ref)

@@ -301,6 +301,9 @@ bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 /* "API group/namespace/name", for maps and logs. The caller frees it. */
 char *gang_key(const char *api_group, const char *ns, const char *name);
 char *gang_ref_key(const struct gang_ref *ref);
+/* The same without an allocation, if buf has room for it: writes it there and returns NULL. Else
+ * the caller frees the result. */
+char *gang_ref_key_in(const struct gang_ref *ref, char *buf, size_t size);
 /* Frees its texts and leaves it empty. */
 void gang_ref_done(struct gang_ref *ref);
 struct gang_node_facts *gang_node_facts_new(void);

@@ -9,8 +9,9 @@
 
 struct queue *queue_find(const struct gang_core *core, const struct gang_ref *ref)
 {
-    cleanup_free char *key = gang_ref_key(ref);
-    return map_get(&core->queues.all, key);
+    char key[512]; /* enough for all names that the API server allows */
+    cleanup_free char *longer = gang_ref_key_in(ref, key, sizeof key);
+    return map_get(&core->queues.all, longer ? longer : key);
 }
 
 bool queue_is_default(const char *name)

@@ -532,13 +532,23 @@ static void name_parents(struct gang_core *core)
     }
 }
 
-/* Whether a pod without a gang may be in another queue now. */
-static bool may_move(const struct gang_core *core, const struct pod *pod)
+/* The names of the queues that moved. */
+static struct map names_of_moved(struct gang_core *core)
+{
+    struct map names = {0};
+    list_for_each (queue, &core->queues.edited, struct queue, in_edited)
+        if (queue->moved)
+            map_set(&names, queue->ref.name, queue);
+    return names;
+}
+
+/* Whether a pod without a gang may be in another queue now. Most pods name none that moved. */
+static bool may_move(const struct gang_core *core, const struct map *moved, const struct pod *pod)
 {
     const struct gang_ref *ref = &pod->facts->queue;
     if (core->queues.others || map_get(&core->queues.other_namespaces, pod->facts->ns))
         return true;
-    if (!ref->api_group)
+    if (!ref->api_group || !map_get(moved, ref->name))
         return false;
     const struct queue *queue = /* it is usually in the queue that it names */
         is_it(pod->counted_in, ref) ? pod->counted_in : queue_find(core, ref);
@@ -555,14 +565,16 @@ static bool any_moved(const struct gang_core *core)
 
 static void count_singles(struct gang_core *core)
 {
+    struct map moved = names_of_moved(core);
     queue_counts_begin(core);
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            if (!pod->gang && may_move(core, pod))
+            if (!pod->gang && may_move(core, &moved, pod))
                 queue_count_pod(core, pod);
     }
     queue_counts_end(core);
+    map_done(&moved);
 }
 
 /* See step_work.h: to look whether a pod counts in another queue now, and to move a gang. */
