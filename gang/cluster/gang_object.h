@@ -190,6 +190,7 @@ struct gang {
         int tries;          /* number of searches in this wait */
         uint32_t decision;  /* whose victims are evicted if they are still enough; 0: none */
         size_t n_victims;   /* of this decision */
+        usec_t decided_at;  /* when it was made */
         uint32_t victim_of; /* the last decision that would evict it as a whole; 0: none */
         uint32_t loses_by;  /* the last decision that would evict some of its members; 0: none */
         bool none;          /* the last of them has shown that no victims are enough */

@@ -20,13 +20,15 @@
 
 /* The work of the first search for a gang, in scanned nodes: about 5 ms, and more for each needed
  * member. Each search without a result doubles it, up to about 30 ms. */
-#define SEARCH_WORK     50000
-#define WORK_PER_MEMBER 220
-#define SEARCH_WORK_MAX 270000
+#define SEARCH_WORK            50000
+#define SEARCH_WORK_PER_MEMBER 220
+#define SEARCH_WORK_MAX        270000
 /* Until a decision is checked and carried out. In between, calls of kube-scheduler get their
  * answers.
  */
 #define CHECK_AFTER USEC_PER_MSEC
+/* After this time, a decision that could not be checked is void. */
+#define DECISION_LASTS USEC_PER_SEC
 /* The pause before the next search for the same gang, which doubles up to the maximum. */
 #define PAUSE_FIRST USEC_PER_SEC
 #define PAUSE_MAX   (60 * USEC_PER_SEC)
@@ -284,7 +286,7 @@ static void pause_gang(struct gang_core *core, struct gang *gang)
 
 static int64_t search_limit(const struct gang *gang)
 {
-    int64_t limit = SEARCH_WORK + (int64_t)gang_needed(gang) * WORK_PER_MEMBER;
+    int64_t limit = SEARCH_WORK + (int64_t)gang_needed(gang) * SEARCH_WORK_PER_MEMBER;
     for (int i = 0; i < gang->preempting.tries && limit < SEARCH_WORK_MAX; i++)
         limit *= 2;
     return limit < SEARCH_WORK_MAX ? limit : SEARCH_WORK_MAX;
@@ -294,6 +296,7 @@ static void decide(struct gang_core *core, struct gang *gang, const struct preem
 {
     uint32_t decision = gang->preempting.decision = ++core->preempting.decisions;
     gang->preempting.n_victims = p->n;
+    gang->preempting.decided_at = core->now;
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
         if (!v->pod)
@@ -307,7 +310,8 @@ static void decide(struct gang_core *core, struct gang *gang, const struct preem
 
 static void rest(struct gang_core *core, int64_t work)
 {
-    core->preempting.next = core->now + work * PAUSE_PER_WORK;
+    usec_t from = core->preempting.next > core->now ? core->preempting.next : core->now;
+    core->preempting.next = from + work * PAUSE_PER_WORK;
 }
 
 /* Evicts nobody: this would delay other work of the step even more, and there may be events that
@@ -346,7 +350,7 @@ static bool act(struct gang_core *core, struct gang *gang)
     bool found = p.result == PREEMPTION_FOUND;
     if (found)
         evict(core, gang, &p);
-    bool room = found || (p.result == PREEMPTION_LEAVING && p.may_hit_some);
+    bool room = found || p.result == PREEMPTION_LEAVING;
     bool kept = room && keep_or_plan(core, gang, found ? &p.places : NULL);
     preemption_done(core, &p);
     return kept;
@@ -373,6 +377,10 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         timer_set(core, &gang->timers[TIMER_PREEMPTION], delay);
         return false;
     }
+    if (core->now - gang->preempting.decided_at > DECISION_LASTS)
+        gang->preempting.decision = 0;
+    if (gang->preempting.decision && core->now - gang->preempting.decided_at < CHECK_AFTER)
+        return true;
     if (gang->preempting.decision && act(core, gang))
         return true;
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false, passed = false;
@@ -386,10 +394,12 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         if (!asked) /* its pause does not grow, so that it comes before gangs that have searched */
             gang->preempting.next = core->now + PAUSE_FIRST;
     }
-    /* Otherwise, only a change can help, which plans it again. */
-    if (gang->preempting.decision)
+    if (gang->preempting.decision) {
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + CHECK_AFTER);
-    else if (lower || asked || later || (paused && deserves_more(core, gang)))
+        return true;
+    }
+    /* Otherwise, only a change can help, which plans it again. */
+    if (lower || asked || later || (paused && deserves_more(core, gang)))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], gang->preempting.next);
     else if (passed && deserves_more(core, gang))
         timer_set(core, &gang->timers[TIMER_PREEMPTION], core->now + PAUSE_MAX);

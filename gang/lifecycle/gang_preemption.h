@@ -28,7 +28,7 @@ void preemption_notice(struct gang_core *core);
  * change of the gang itself, and every few seconds, it is planned even then. */
 bool gang_awaits_evicted(struct gang_core *core, struct gang *gang);
 /* Planning the gang has failed. `had`: where muster has kept room for it until now. True: muster
- * keeps room for it now, so it waits for evicted pods. */
+ * keeps room for it now, so it waits for evicted pods; or it will evict others in a moment. */
 bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outcome *o,
                    const struct places *had);
 /* Call it when the gang has got a plan. Protects a plan that takes room which was freed for another

@@ -3,6 +3,7 @@
 
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
@@ -11,6 +12,10 @@
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
+/* And placing a member. */
+#define WORK_PER_MEMBER 8
+/* A check trims one victim after the other if this takes at most as long as this many scans. */
+#define TRIM_WORK_MAX 50000
 /* With more pods, only the victims that are needed are removed in a trial. */
 #define EXACT_PODS 4096
 /* So many nodes are compared at first, and as many more whenever none of them helps. */
@@ -48,10 +53,12 @@ struct search {
     struct trial trial;
     struct trial_mark base; /* after trial_without_leaving() */
     struct victims all;
-    size_t n;     /* the first n victims are considered */
-    bool large;   /* there are too many pods to remove all of them again and again */
-    bool *chosen; /* removed in the trial */
-    int *hits;    /* how many victims of an owner are chosen */
+    size_t n;      /* the first n victims are considered */
+    bool large;    /* there are too many pods to remove all of them again and again */
+    bool *chosen;  /* removed in the trial */
+    int *hits;     /* how many victims of an owner are chosen */
+    size_t top;    /* the victims from here on are not chosen */
+    size_t *whole; /* by owner: the victim that is the whole gang; SIZE_MAX: none */
     int64_t *work_left;
     struct shortage shortage; /* of the last try that failed */
     struct usage *usages;
@@ -73,8 +80,11 @@ static void spend(struct search *s, int64_t work)
 static void reset(struct search *s)
 {
     trial_back(&s->trial, s->base);
-    memset(s->chosen, 0, s->all.n * sizeof *s->chosen);
-    memset(s->hits, 0, s->all.n_owners * sizeof *s->hits);
+    for (size_t i = 0; i < s->top; i++) {
+        s->chosen[i] = false;
+        s->hits[s->all.items[i].owner] = 0;
+    }
+    s->top = 0;
 }
 
 static bool choose(struct search *s, size_t i)
@@ -85,6 +95,7 @@ static bool choose(struct search *s, size_t i)
     if (!s->chosen[i])
         trial_back(&s->trial, before);
     s->hits[s->all.items[i].owner] += s->chosen[i];
+    s->top = s->chosen[i] && i >= s->top ? i + 1 : s->top;
     return s->chosen[i];
 }
 
@@ -96,16 +107,14 @@ static enum gang_answer fits(struct search *s)
 /* Whether the set has the whole gang of the member that victim i is. */
 static bool is_covered(const struct search *s, const bool *set, size_t i)
 {
-    const struct victim *v = &s->all.items[i];
-    for (size_t k = 0; v->pod && v->gang && k < s->n; k++)
-        if (set[k] && !s->all.items[k].pod && s->all.items[k].gang == v->gang)
-            return true;
-    return false;
+    size_t whole = s->whole[s->all.items[i].owner];
+    return whole < s->n && whole != i && set[whole];
 }
 
+/* The trial may also have the gang's slots then. */
 static bool is_chosen(const struct search *s, const bool *set)
 {
-    return memcmp(s->chosen, set, s->all.n * sizeof *set) == 0;
+    return memcmp(s->chosen, set, (s->top > s->n ? s->top : s->n) * sizeof *set) == 0;
 }
 
 /* Chooses the set and nothing else. False: this would leave a gang below its minimum. */
@@ -530,22 +539,28 @@ static bool has_free(const struct node *node, const struct signature *signature)
     return true;
 }
 
-/* Puts the pod back on its node if it was removed. False: the node has no room for it. */
+static bool has_rules_between_pods(const struct node *node, const struct signature *signature)
+{
+    return signature->ports || signature->anti_affinity || signature->spread ||
+           node->n_anti_affinity;
+}
+
+/* Puts the pod back on its node if it was removed. False: the node may have no room for it. */
 static bool put_pod_back(struct search *s, struct pod *pod)
 {
     if (pod->node || !pod->facts->node || !pod_counts(pod) || pod_is_finished(pod))
         return true;
     struct node *node = node_by_name(s->core, pod->facts->node);
     spend(s, WORK_PER_POD);
-    if (!node || !has_free(node, pod->signature))
+    if (!node || !has_free(node, pod->signature) || has_rules_between_pods(node, pod->signature))
         return false;
     trial_with_pod(&s->trial, pod, node);
     return true;
 }
 
 /* Puts the pods of victim i back. False, and none is put back: there is no room for all of them
- * next to the gang. */
-static bool put_back(struct search *s, size_t i)
+ * next to the gang, or with `quota` in its queue. */
+static bool put_back(struct search *s, size_t i, bool quota)
 {
     const struct victim *v = &s->all.items[i];
     struct trial_mark before = trial_mark(&s->trial);
@@ -556,8 +571,9 @@ static bool put_back(struct search *s, size_t i)
         list_for_each (pod, &v->gang->members, struct pod, in_gang)
             if (fit)
                 fit = put_pod_back(s, pod);
-    if (fit) {
-        spend(s, (int64_t)s->gang->n_slots / PODS_PER_WORK);
+    if (fit && quota) {
+        int levels = queue_of_gang(s->core, s->gang)->level + 1;
+        spend(s, (int64_t)s->gang->n_slots * levels / PODS_PER_WORK);
         fit = !plan_exceeds_queue(s->core, s->gang);
     }
     if (!fit)
@@ -572,17 +588,29 @@ static bool place_without(struct search *s, const bool *set)
            place_in_trial(&s->trial, s->gang, SLOTS_NEEDED, s->work_left, &s->shortage) == GANG_YES;
 }
 
-/* Puts back the most costly victims next to the gang, as far as they fit. */
-static bool trim_spare(struct search *s, bool *set)
+/* Puts back the most costly victims next to the gang, as far as they fit. True: there are some. */
+static bool put_back_all(struct search *s, bool *set, bool quota)
 {
     bool any = false;
-    if (!place_without(s, set))
-        return false;
     for (size_t i = s->n; i-- > 0 && *s->work_left > 0;)
-        if (set[i] && put_back(s, i)) {
+        if (set[i] && put_back(s, i, quota)) {
             set[i] = false;
             any = true;
         }
+    return any;
+}
+
+static bool trim_spare(struct search *s, bool *set)
+{
+    if (!place_without(s, set))
+        return false;
+    struct trial_mark placed = trial_mark(&s->trial);
+    bool any = put_back_all(s, set, /* quota= */ false);
+    if (any && plan_exceeds_queue(s->core, s->gang)) { /* the queue needs some of them to go */
+        trial_back(&s->trial, placed);
+        memcpy(set, s->chosen, s->n * sizeof *set);
+        any = put_back_all(s, set, /* quota= */ true);
+    }
     return any ? set_is_enough(s, set) == GANG_YES : *s->work_left > 0;
 }
 
@@ -635,7 +663,7 @@ static enum gang_answer try_all_sets(struct search *s, struct eviction_cost most
         return GANG_NOT_ASKED;
     size_t n = 0;
     cleanup_free struct subset *subsets = xcalloc((size_t)1 << s->n, sizeof *subsets);
-    cleanup_free bool *chosen = xcalloc(s->n + 1, sizeof *chosen);
+    cleanup_free bool *chosen = xcalloc(s->all.n + 1, sizeof *chosen);
     for (uint32_t bits = 1; bits < UINT32_C(1) << s->n; bits++) {
         unpack(s, bits, chosen);
         struct eviction_cost cost = eviction_cost(&s->all, chosen, s->n);
@@ -715,18 +743,21 @@ static void search(struct search *s, struct preemption *ret)
     take_result(s, set, ret);
 }
 
-/* The candidates are what was decided, which the search has trimmed. */
+/* The candidates are what a search has decided on, and has trimmed. Newer facts may need less. */
 static void check(struct search *s, struct preemption *ret)
 {
     cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
+    cleanup_free bool *less = xcalloc(s->all.n + 1, sizeof *less);
     memset(set, true, s->all.n * sizeof *set);
-    if (s->all.n < s->gang->preempting.n_victims)
+    ret->result = PREEMPTION_UNKNOWN;
+    if (set_is_enough(s, set) != GANG_YES)
         return;
-    if (!trim(s, set)) { /* what its slots leave free may be needed too, such as for minResources */
-        memset(set, true, s->all.n * sizeof *set);
-        if (set_is_enough(s, set) != GANG_YES)
-            return;
-    }
+    int64_t kept = *s->work_left / 2;
+    *s->work_left -= kept;
+    memcpy(less, set, s->all.n * sizeof *set);
+    if (trim(s, less))
+        memcpy(set, less, s->all.n * sizeof *set);
+    *s->work_left += kept;
     if (!choose_set(s, set) || place_in_trial(&s->trial, s->gang, SLOTS_WITH_EXTRAS, s->work_left,
                                               &s->shortage) != GANG_YES)
         return;
@@ -735,13 +766,25 @@ static void check(struct search *s, struct preemption *ret)
     take_result(s, set, ret);
 }
 
-/* A check plans the gang once for each victim, unless these are too many. */
+/* Whether to trim in one pass: if there are many pods, and in a check if trimming one victim after
+ * the other would take long. */
 static bool is_large(const struct search *s, bool checks)
 {
     int64_t pods = 0;
     for (size_t i = 0; i < s->all.n; i++)
         pods += s->all.items[i].pod ? 1 : s->all.items[i].gang->root->t.bound;
-    return pods > EXACT_PODS || (checks && (int64_t)s->all.n * gang_needed(s->gang) > EXACT_PODS);
+    int64_t each = pods * WORK_PER_POD + (int64_t)gang_needed(s->gang) * WORK_PER_MEMBER;
+    return pods > EXACT_PODS || (checks && (int64_t)s->all.n * each > TRIM_WORK_MAX);
+}
+
+static void find_wholes(struct search *s)
+{
+    s->whole = xcalloc(s->all.n_owners + 1, sizeof *s->whole);
+    for (size_t i = 0; i < s->all.n_owners; i++)
+        s->whole[i] = SIZE_MAX;
+    for (size_t i = 0; i < s->all.n; i++)
+        if (!s->all.items[i].pod)
+            s->whole[s->all.items[i].owner] = i;
 }
 
 /* Calls search() or check() if evictions are necessary and there are candidates. */
@@ -753,6 +796,7 @@ static struct preemption preemption(struct gang_core *core, struct gang *gang, i
     s.all = checks ? victims_decided(core, gang, work_left) : victims_for(core, gang, work_left);
     s.chosen = xcalloc(s.all.n + 1, sizeof *s.chosen);
     s.hits = xcalloc(s.all.n_owners + 1, sizeof *s.hits);
+    find_wholes(&s);
     s.n = s.all.n;
     s.large = is_large(&s, checks);
     ret.complete = *work_left > 0;
@@ -769,6 +813,7 @@ static struct preemption preemption(struct gang_core *core, struct gang *gang, i
     victims_done(&s.all);
     free(s.chosen);
     free(s.hits);
+    free(s.whole);
     spots_done(&s);
     return ret;
 }

@@ -72,13 +72,14 @@ static bool is_without_slot(const struct pod *pod)
 
 static int count_alike(const struct placement_try *p, const struct shortage *s)
 {
-    int n = 0, others = 0;
-    for (size_t i = 0; i < p->n && n < s->lacks; i++)
+    int n = 0, alike = 0;
+    for (size_t i = 0; i < p->n; i++)
         if (is_without_slot(p->pods[i])) {
             n++;
-            others += p->pods[i]->signature != s->culprit->signature;
+            alike += p->pods[i]->signature == s->culprit->signature;
         }
-    return s->lacks - others;
+    alike += n < s->lacks ? s->lacks - n : 0;
+    return alike < 1 ? 1 : alike < s->lacks ? alike : s->lacks;
 }
 
 /* How much of s->resource the members without a slot need. A member that does not exist yet counts

@@ -425,6 +425,7 @@ static struct victims list(struct gang_core *core, const struct gang *gang, uint
     *work_left -= (int64_t)victims.n * WORK_PER_VICTIM;
     if (victims.n && *work_left > 0)
         sort(core, &victims);
+    victims.hit = xcalloc(victims.n_owners + 1, sizeof *victims.hit);
     return victims;
 }
 
@@ -441,6 +442,7 @@ struct victims victims_decided(struct gang_core *core, const struct gang *gang, 
 void victims_done(struct victims *victims)
 {
     free(victims->items);
+    free(victims->hit);
 }
 
 /* ---- in a trial ---- */
@@ -547,7 +549,6 @@ bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
 {
     struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
-    cleanup_free bool *hit = xcalloc(victims->n_owners + 1, sizeof *hit);
     for (size_t i = 0; i < n; i++) {
         const struct victim *v = &victims->items[i];
         if (!chosen[i])
@@ -557,11 +558,13 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
             cost.last = v->priority;
         cost.ends_job |= v->ends_job;
         cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
-        cost.gangs += !hit[v->owner];
-        hit[v->owner] = true;
+        cost.gangs += !victims->hit[v->owner];
+        victims->hit[v->owner] = true;
         cost.lost = sum_of(cost.lost, v->lost);
         cost.ran = sum_of(cost.ran, v->ran);
     }
+    for (size_t i = 0; i < n; i++)
+        victims->hit[victims->items[i].owner] = false;
     return cost;
 }
 

@@ -60,6 +60,7 @@ struct victims {
     struct victim *items; /* those that end no Job first, then lower priority, then less lost */
     size_t n, cap;
     size_t n_owners;
+    bool *hit;      /* for eviction_cost(), by owner; all false */
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
     bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
     struct taker taker;
