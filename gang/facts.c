@@ -18,8 +18,8 @@ void gang_amounts_done(struct gang_amounts *a)
     *a = (struct gang_amounts){NULL, 0};
 }
 
-/* "GROUP/NS/NAME". Without printf(), because lookups make many keys. */
-/* Writes the key to buf if that has room, and returns NULL; else to new memory. */
+/* "GROUP/NS/NAME", written to buf (returns NULL), or to new memory if buf has too little room.
+ * Without printf(), because lookups make many keys. */
 static char *write_key(const char *api_group, const char *ns, const char *name, char *buf,
                        size_t size)
 {

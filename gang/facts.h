@@ -136,7 +136,7 @@ struct gang_pod_facts {
     bool suspended; /* muster suspended its workload, so this pod does not exist. It stands for a
                        pod that the workload will create, see gang/lifecycle/suspension.h */
 
-    /* What searches for victims read of every pod comes next, in another one. */
+    /* The next cache line holds what searches for victims read of every pod. */
     char *node;      /* spec.nodeName; NULL: not bound */
     usec_t bound_at; /* when the pod was bound; may be by the kubelet's clock; 0: unknown */
     usec_t saved_at; /* when its job last saved a checkpoint, as the pod states; 0: never */

@@ -188,12 +188,13 @@ struct gang {
     struct gang_preempting {
         usec_t next;        /* no search for victims begins before */
         int tries;          /* number of searches in this wait */
-        uint32_t decision;  /* whose victims are evicted if they are still enough; 0: none */
+        bool none;          /* the last search has shown that no victims are enough */
+        uint32_t decision;  /* the number of the decision that muster will check and carry out; 0:
+                               none */
         size_t n_victims;   /* of this decision */
         usec_t decided_at;  /* when it was made */
         uint32_t victim_of; /* the last decision that would evict it as a whole; 0: none */
         uint32_t loses_by;  /* the last decision that would evict some of its members; 0: none */
-        bool none;          /* the last of them has shown that no victims are enough */
         uint64_t asked;     /* core->preempting.round when it was last asked may_reclaim() */
         usec_t began;       /* when muster first evicted pods for it in this wait; 0: never */
         usec_t evicted;     /* when it was last evicted as a whole; 0: never */

@@ -70,7 +70,7 @@ struct queue_short {
 struct shortage {
     int room;            /* how many needed members got a slot, or are bound */
     int lacks;           /* how many needed members did not */
-    int alike;           /* of these, those like the culprit, and those that do not exist yet */
+    int alike;           /* how many of these are like the culprit, or do not exist yet */
     int n_nodes;         /* nodes that pass its rules about nodes and volumes */
     int n_able;          /* of n_nodes, nodes that could hold it if they were empty */
     int ports;           /* of n_nodes, nodes where only its host ports conflict */

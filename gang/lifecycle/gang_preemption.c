@@ -23,9 +23,8 @@
 #define SEARCH_WORK            50000
 #define SEARCH_WORK_PER_MEMBER 220
 #define SEARCH_WORK_MAX        270000
-/* Until a decision is checked and carried out. In between, calls of kube-scheduler get their
- * answers.
- */
+/* How long after a search its victims are checked. Meanwhile, calls of kube-scheduler get
+ * answers. */
 #define CHECK_AFTER USEC_PER_MSEC
 /* After this time, a decision that could not be checked is void. */
 #define DECISION_LASTS USEC_PER_SEC
@@ -53,7 +52,7 @@ bool gang_awaits_evicted(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-/* Keeps room for the gang, there or, with `at` NULL, where there is some. */
+/* Keeps room for the gang at these places, or with `at` NULL wherever it fits. */
 static bool keep(struct gang_core *core, struct gang *gang, const struct places *at)
 {
     if (at)
@@ -308,14 +307,14 @@ static void decide(struct gang_core *core, struct gang *gang, const struct preem
     }
 }
 
-static void rest(struct gang_core *core, int64_t work)
+static void delay_next_search(struct gang_core *core, int64_t work)
 {
     usec_t from = core->preempting.next > core->now ? core->preempting.next : core->now;
     core->preempting.next = from + work * PAUSE_PER_WORK;
 }
 
-/* Evicts nobody: this would delay other work of the step even more, and there may be events that
- * the search does not know. True: muster keeps room for the gang now. */
+/* Evicts nobody: evictions would make this step longer, and events may wait that the search has not
+ * seen. True: muster keeps room for the gang now. */
 static bool search(struct gang_core *core, struct gang *gang)
 {
     int64_t all = search_limit(gang), left = all;
@@ -326,7 +325,7 @@ static bool search(struct gang_core *core, struct gang *gang)
     core->stats.searches_stopped += p.result == PREEMPTION_UNKNOWN;
     gang->preempting.none = p.result == PREEMPTION_NONE;
     pause_gang(core, gang);
-    rest(core, all - left);
+    delay_next_search(core, all - left);
     /* All gangs that wait for the end of the rest are tried then, in their order. */
     if (p.resting && p.rests_until < gang->preempting.next)
         gang->preempting.next = p.rests_until;
@@ -341,12 +340,12 @@ static bool search(struct gang_core *core, struct gang *gang)
 
 /* Evicts the victims of the decision, if they are still enough and needed. True: muster keeps room
  * for the gang now. */
-static bool act(struct gang_core *core, struct gang *gang)
+static bool carry_out(struct gang_core *core, struct gang *gang)
 {
     int64_t all = SEARCH_WORK_MAX, left = all;
     struct preemption p = preemption_check(core, gang, &left);
     gang->preempting.decision = 0;
-    rest(core, all - left);
+    delay_next_search(core, all - left);
     bool found = p.result == PREEMPTION_FOUND;
     if (found)
         evict(core, gang, &p);
@@ -381,7 +380,7 @@ bool gang_preempts(struct gang_core *core, struct gang *gang, const struct outco
         gang->preempting.decision = 0;
     if (gang->preempting.decision && core->now - gang->preempting.decided_at < CHECK_AFTER)
         return true;
-    if (gang->preempting.decision && act(core, gang))
+    if (gang->preempting.decision && carry_out(core, gang))
         return true;
     bool lower = !nothing_is_lower(core, gang), asked = false, later = false, passed = false;
     bool paused = core->now < gang->preempting.next;

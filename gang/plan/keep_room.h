@@ -37,7 +37,7 @@ struct places places_of_trial(const struct trial *t, size_t n);
  * that yield to it are dropped. Drops those that are in the way. The gang must have no slots and no
  * preempted room. False: it does not fit. */
 bool room_keep(struct gang_core *core, struct gang *gang);
-/* The same, if it is known that the gang fits there. */
+/* Keeps room at these places, where the gang must fit. */
 void room_keep_at(struct gang_core *core, struct gang *gang, const struct places *places);
 /* Whether the plan of the gang displaces room that muster keeps for another gang, or the plan of a
  * gang for which pods were evicted. Call it before displaced slots move. */

@@ -743,7 +743,8 @@ static void search(struct search *s, struct preemption *ret)
     take_result(s, set, ret);
 }
 
-/* The candidates are what a search has decided on, and has trimmed. Newer facts may need less. */
+/* The candidates are the victims that a search has decided on. With newer facts, less may be
+ * enough. */
 static void check(struct search *s, struct preemption *ret)
 {
     cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
@@ -766,8 +767,8 @@ static void check(struct search *s, struct preemption *ret)
     take_result(s, set, ret);
 }
 
-/* Whether to trim in one pass: if there are many pods, and in a check if trimming one victim after
- * the other would take long. */
+/* Whether to trim in one pass. A check also does so if trimming one victim after the other would
+ * take long. */
 static bool is_large(const struct search *s, bool checks)
 {
     int64_t pods = 0;

@@ -61,9 +61,9 @@ struct preemption {
  * The result borrows gangs and pods from the core, so it is valid until the next step. The caller
  * frees it with preemption_done(). */
 struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left);
-/* The same for what a search has found in an earlier step: the candidates of gang->preempting.
- * decision, see victim_of. They must still be candidates, all of them, and be enough together.
- * Otherwise, the result is PREEMPTION_NONE. It leaves out those that are not needed any more. */
+/* Checks the victims that an earlier step decided on (gang->preempting.decision). Those that are
+ * still candidates must be enough together. Otherwise, the result is PREEMPTION_UNKNOWN. Leaves out
+ * victims that are not needed any more, and sets `places`. */
 struct preemption preemption_check(struct gang_core *core, struct gang *gang, int64_t *work_left);
 void preemption_done(struct gang_core *core, struct preemption *preemption);
 

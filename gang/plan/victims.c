@@ -78,7 +78,7 @@ static struct queue *lending_branch(const struct taker *taker, struct queue *the
     return branch && queue_lent(taker->core, branch, &taker->what).n ? branch : NULL;
 }
 
-/* What is asked for many gangs and pods of a queue, and depends on all queues above it. */
+/* What is the same for all gangs and pods of a queue. It depends on all queues above it. */
 static const struct queue_as_victim *as_victim(const struct taker *taker, struct queue *theirs)
 {
     struct queue_as_victim *v = &theirs->as_victim;
@@ -229,7 +229,7 @@ static bool budgets_allow(struct gang_core *core, struct victims *victims, struc
     return !refused;
 }
 
-/* Whether gangs and pods are listed for which `decision` is the last one to evict them. */
+/* Whether the list includes gangs and pods with this mark. Without a decision, it includes all. */
 static bool are_listed(const struct victims *victims, uint32_t decision)
 {
     return !victims->decision || victims->decision == decision;

@@ -553,7 +553,9 @@ static void check_kinds(struct model *m, const struct gangs_seen *seen)
         for (int p = 0; p < PODS && oracle_all_shown(m, family); p++) {
             const struct pod_truth *t = &m->pods[p];
             int h = pod_group(t);
-            if (h < 0 || !(family >> h & 1) || !member_counts(t) || !op_has(&t->spec, A_KIND))
+            bool leaves = t->paused == t->serial; /* as if it had been evicted */
+            if (h < 0 || !(family >> h & 1) || !member_counts(t) || leaves ||
+                !op_has(&t->spec, A_KIND))
                 continue;
             if (kind >= 0 && kind != t->spec.value[A_KIND])
                 model_fail(m, "kinds", "g%d is planned, but its members differ in kind", g);
