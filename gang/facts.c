@@ -18,8 +18,8 @@ void gang_amounts_done(struct gang_amounts *a)
     *a = (struct gang_amounts){NULL, 0};
 }
 
-/* "GROUP/NS/NAME", written to buf (returns NULL), or to new memory if buf has too little room.
- * Without printf(), because lookups make many keys. */
+/* "GROUP/NS/NAME", in buf if that has room for it, else in new memory. Without printf(), because
+ * lookups make many keys. */
 static char *write_key(const char *api_group, const char *ns, const char *name, char *buf,
                        size_t size)
 {
@@ -30,7 +30,7 @@ static char *write_key(const char *api_group, const char *ns, const char *name, 
     memcpy(&key[a + 1], ns, b);
     key[a + 1 + b] = '/';
     memcpy(&key[a + b + 2], name, c + 1);
-    return key == buf ? NULL : key;
+    return key;
 }
 
 char *gang_key(const char *api_group, const char *ns, const char *name)
@@ -38,9 +38,14 @@ char *gang_key(const char *api_group, const char *ns, const char *name)
     return write_key(api_group, ns, name, NULL, 0);
 }
 
-char *gang_ref_key_in(const struct gang_ref *ref, char *buf, size_t size)
+void *gang_ref_get(const struct map *m, const struct gang_ref *ref)
 {
-    return write_key(ref->api_group, ref->ns, ref->name, buf, size);
+    char buf[512]; /* enough for all names that the API server allows */
+    char *key = write_key(ref->api_group, ref->ns, ref->name, buf, sizeof buf);
+    void *value = map_get(m, key);
+    if (key != buf)
+        free(key);
+    return value;
 }
 
 char *gang_ref_key(const struct gang_ref *ref)

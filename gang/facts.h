@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/usec.h"
 
@@ -301,9 +302,8 @@ bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 /* "API group/namespace/name", for maps and logs. The caller frees it. */
 char *gang_key(const char *api_group, const char *ns, const char *name);
 char *gang_ref_key(const struct gang_ref *ref);
-/* The same without an allocation, if buf has room for it: writes it there and returns NULL. Else
- * the caller frees the result. */
-char *gang_ref_key_in(const struct gang_ref *ref, char *buf, size_t size);
+/* The value of that key in the map; NULL: none. Hardly ever allocates memory. */
+void *gang_ref_get(const struct map *m, const struct gang_ref *ref);
 /* Frees its texts and leaves it empty. */
 void gang_ref_done(struct gang_ref *ref);
 struct gang_node_facts *gang_node_facts_new(void);

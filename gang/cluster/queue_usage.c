@@ -9,9 +9,7 @@
 
 struct queue *queue_find(const struct gang_core *core, const struct gang_ref *ref)
 {
-    char key[512]; /* enough for all names that the API server allows */
-    cleanup_free char *longer = gang_ref_key_in(ref, key, sizeof key);
-    return map_get(&core->queues.all, longer ? longer : key);
+    return gang_ref_get(&core->queues.all, ref);
 }
 
 bool queue_is_default(const char *name)

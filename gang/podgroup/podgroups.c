@@ -24,8 +24,7 @@
 
 struct group *group_find(const struct gang_core *core, const struct gang_ref *ref)
 {
-    cleanup_free char *key = gang_ref_key(ref);
-    return map_get(&core->groups, key);
+    return gang_ref_get(&core->groups, ref);
 }
 
 struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref)

@@ -170,10 +170,14 @@ void podgroups_set(struct podgroups *g, const struct gang_ref *ref, json_t *obje
     seen_object_set(&one->seen, object);
 }
 
+static struct group *find(const struct podgroups *g, const struct gang_ref *ref)
+{
+    return gang_ref_get(&g->groups, ref);
+}
+
 void podgroups_written(struct podgroups *g, const struct gang_ref *ref, json_t *object, usec_t now)
 {
-    cleanup_free char *key = gang_ref_key(ref);
-    struct group *one = map_get(&g->groups, key);
+    struct group *one = find(g, ref);
     if (one)
         seen_object_written(&one->seen, object, now);
 }
@@ -188,19 +192,12 @@ void podgroups_gone(struct podgroups *g, const struct gang_ref *ref)
 
 const json_t *podgroups_seen(struct podgroups *g, const struct gang_ref *ref, usec_t now)
 {
-    cleanup_free char *key = gang_ref_key(ref);
-    struct group *one = map_get(&g->groups, key);
+    struct group *one = find(g, ref);
     if (!one)
         return NULL;
     json_decref(g->shown);
     g->shown = seen_object_load(&one->seen, now);
     return g->shown;
-}
-
-static struct group *find(const struct podgroups *g, const struct gang_ref *ref)
-{
-    cleanup_free char *key = gang_ref_key(ref);
-    return map_get(&g->groups, key);
 }
 
 const char *podgroups_workload(const struct podgroups *g, const struct gang_ref *ref)

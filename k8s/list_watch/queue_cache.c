@@ -100,8 +100,7 @@ const struct queue_api *queue_cache_api(const struct queue_cache *c, const char 
 
 static struct cached_queue *find(const struct queue_cache *c, const struct gang_ref *ref)
 {
-    cleanup_free char *key = gang_ref_key(ref);
-    return map_get(&c->queues, key);
+    return gang_ref_get(&c->queues, ref);
 }
 
 static void heir_drop(struct queue_cache *c, const char *key)
