@@ -48,6 +48,11 @@ bool gate_is_closed(const struct pod *pod);
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
 /* How much of the resource one pod of the signature needs. */
 int64_t signature_need(const struct signature *signature, uint32_t resource);
+/* Whether it depends on other pods where a pod of the signature may run. */
+static inline bool signature_has_pod_rules(const struct signature *signature)
+{
+    return signature->ports || signature->anti_affinity || signature->spread;
+}
 /* The pods of the signature that count, or its other pods if none does. */
 const struct list *signature_pods(const struct signature *signature);
 /* A pod of the signature, one that counts if there is any: topology spread does not count

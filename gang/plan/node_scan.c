@@ -20,12 +20,6 @@ static bool nodes_differ(struct gang_core *core, const struct gang *gang,
            (gang && infeasible_nodes_known(core, gang, signature));
 }
 
-/* Whether a rule between pods may have different results for nodes of one class. */
-static bool pods_differ(const struct signature *signature)
-{
-    return signature->ports || signature->anti_affinity || signature->spread;
-}
-
 /* Classes without nodes do not count, because a dry run may leave some until the next step ends. */
 static int64_t work_of(const struct node_scan *scan, const struct signature *signature,
                        size_t compared)
@@ -46,7 +40,7 @@ static struct node_scan scan_new(struct gang_core *core, const struct gang *gang
                                  struct signature *signature, const struct node *except)
 {
     struct node_scan scan = {.core = core, .gang = gang, .except = except};
-    scan.singly = nodes_differ(core, gang, signature) || pods_differ(signature);
+    scan.singly = nodes_differ(core, gang, signature) || signature_has_pod_rules(signature);
     classes_settle(core);
     return scan;
 }

@@ -12,8 +12,8 @@ static bool may_share(const struct gang_core *core, const struct placement_try *
         return false;
     const struct gang *gang = p->gang;
     const struct signature *signature = p->n ? p->pods[0]->signature : NULL;
-    return signature && one_signature(p) && !p->pods[0]->pinned && !signature->ports &&
-           !signature->anti_affinity && !signature->spread && !signature->limited &&
+    return signature && one_signature(p) && !p->pods[0]->pinned &&
+           !signature_has_pod_rules(signature) && !signature->limited &&
            core->n_anti_affinity == 0 && !gang->expecting && gang->n_slots == 0 &&
            gang->n_infeasible == 0 && gang->root->n_children == 0;
 }

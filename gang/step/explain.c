@@ -83,7 +83,7 @@ static int64_t signature_cost(const struct signature *signature)
 static int64_t pods_cost(const struct signature *signature, const struct node *node)
 {
     int64_t cost = 0;
-    if (signature->ports || signature->anti_affinity || signature->spread)
+    if (signature_has_pod_rules(signature))
         cost = rules_cost(signature) * (int64_t)(node->n_pods + node->n_slots);
     if (node->n_anti_affinity)
         list_for_each (pod, &node->pods, struct pod, in_node)
