@@ -298,12 +298,10 @@ static void decide(struct gang_core *core, struct gang *gang, const struct preem
     gang->preempting.decided_at = core->now;
     for (size_t i = 0; i < p->n; i++) {
         const struct victim *v = &p->victims[i];
-        if (!v->pod)
-            v->gang->preempting.victim_of = decision;
-        else if (v->gang)
-            v->gang->preempting.loses_by = decision;
         if (v->pod)
             v->pod->victim_of = decision;
+        if (v->gang)
+            *(v->pod ? &v->gang->preempting.loses_by : &v->gang->preempting.victim_of) = decision;
     }
 }
 

@@ -4,7 +4,6 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/queue_usage.h"
-#include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 #include "gang/plan/queue_check.h"
@@ -539,12 +538,6 @@ static bool has_free(const struct node *node, const struct signature *signature)
     return true;
 }
 
-static bool has_rules_between_pods(const struct node *node, const struct signature *signature)
-{
-    return signature->ports || signature->anti_affinity || signature->spread ||
-           node->n_anti_affinity;
-}
-
 /* Puts the pod back on its node if it was removed. False: the node may have no room for it. */
 static bool put_pod_back(struct search *s, struct pod *pod)
 {
@@ -552,7 +545,8 @@ static bool put_pod_back(struct search *s, struct pod *pod)
         return true;
     struct node *node = node_by_name(s->core, pod->facts->node);
     spend(s, WORK_PER_POD);
-    if (!node || !has_free(node, pod->signature) || has_rules_between_pods(node, pod->signature))
+    if (!node || !has_free(node, pod->signature) || signature_has_pod_rules(pod->signature) ||
+        node->n_anti_affinity)
         return false;
     trial_with_pod(&s->trial, pod, node);
     return true;
@@ -569,8 +563,8 @@ static bool put_back(struct search *s, size_t i, bool quota)
         fit = put_pod_back(s, v->pod);
     else
         list_for_each (pod, &v->gang->members, struct pod, in_gang)
-            if (fit)
-                fit = put_pod_back(s, pod);
+            if (!(fit = put_pod_back(s, pod)))
+                break;
     if (fit && quota) {
         int levels = queue_of_gang(s->core, s->gang)->level + 1;
         spend(s, (int64_t)s->gang->n_slots * levels / PODS_PER_WORK);
@@ -581,11 +575,11 @@ static bool put_back(struct search *s, size_t i, bool quota)
     return fit;
 }
 
-/* The same as set_is_enough(), and if it is, the gang keeps its slots in the trial. */
-static bool place_without(struct search *s, const bool *set)
+/* Chooses the set, and gives the gang these slots in the trial. False: the set is not enough. */
+static bool place_without(struct search *s, const bool *set, enum trial_slots slots)
 {
-    return choose_set(s, set) && !min_resources_short(s->core, s->gang).group &&
-           place_in_trial(&s->trial, s->gang, SLOTS_NEEDED, s->work_left, &s->shortage) == GANG_YES;
+    return choose_set(s, set) &&
+           place_in_trial(&s->trial, s->gang, slots, s->work_left, &s->shortage) == GANG_YES;
 }
 
 /* Puts back the most costly victims next to the gang, as far as they fit. True: there are some. */
@@ -602,7 +596,7 @@ static bool put_back_all(struct search *s, bool *set, bool quota)
 
 static bool trim_spare(struct search *s, bool *set)
 {
-    if (!place_without(s, set))
+    if (!place_without(s, set, SLOTS_NEEDED))
         return false;
     struct trial_mark placed = trial_mark(&s->trial);
     bool any = put_back_all(s, set, /* quota= */ false);
@@ -617,8 +611,6 @@ static bool trim_spare(struct search *s, bool *set)
 /* Tries to do without each victim, the most costly first. */
 static bool trim_each(struct search *s, bool *set)
 {
-    if (set_is_enough(s, set) != GANG_YES)
-        return false;
     for (size_t i = s->n; i-- > 0;) {
         if (!set[i])
             continue;
@@ -631,7 +623,8 @@ static bool trim_each(struct search *s, bool *set)
     return true;
 }
 
-/* Puts back what is not needed. False: the set is not enough, or the work was used up. */
+/* Puts back what is not needed of a set that is enough. False: the rest is not, or the work was
+ * used up. */
 static bool trim(struct search *s, bool *set)
 {
     return s->large ? trim_spare(s, set) : trim_each(s, set);
@@ -720,12 +713,6 @@ static void take_result(struct search *s, const bool *set, struct preemption *re
             ret->victims[ret->n++] = s->all.items[i];
 }
 
-/* Replaces the set with the cheapest one, if all can be tried. */
-static void find_cheapest(struct search *s, bool *set)
-{
-    try_all_sets(s, eviction_cost(&s->all, set, s->n), set);
-}
-
 static void search(struct search *s, struct preemption *ret)
 {
     cleanup_free bool *set = xcalloc(s->all.n + 1, sizeof *set);
@@ -739,7 +726,7 @@ static void search(struct search *s, struct preemption *ret)
     }
     ret->trimmed = trim(s, set);
     if (ret->trimmed)
-        find_cheapest(s, set);
+        try_all_sets(s, eviction_cost(&s->all, set, s->n), set);
     take_result(s, set, ret);
 }
 
@@ -759,10 +746,8 @@ static void check(struct search *s, struct preemption *ret)
     if (trim(s, less))
         memcpy(set, less, s->all.n * sizeof *set);
     *s->work_left += kept;
-    if (!choose_set(s, set) || place_in_trial(&s->trial, s->gang, SLOTS_WITH_EXTRAS, s->work_left,
-                                              &s->shortage) != GANG_YES)
+    if (!place_without(s, set, SLOTS_WITH_EXTRAS))
         return;
-    ret->trimmed = true;
     ret->places = places_of_trial(&s->trial, s->base.n);
     take_result(s, set, ret);
 }

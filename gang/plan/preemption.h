@@ -49,7 +49,7 @@ struct preemption {
     const struct queue *resting;
     usec_t rests_until;
     /* Only with PREEMPTION_FOUND: */
-    bool trimmed;           /* every victim is needed */
+    bool trimmed;           /* of preemption_search(): every victim is needed */
     struct victim *victims; /* in the order of struct victims */
     size_t n;
     struct eviction_cost cost;
