@@ -11,7 +11,8 @@ void map_seed(uint64_t k0, uint64_t k1)
     seed1 = k1;
 }
 
-/* SipHash-2-4. Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). */
+/* SipHash-1-3. Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); hash
+ * tables of Rust and Python use this variant. */
 #define ROTL(x, b) (((x) << (b)) | ((x) >> (64 - (b))))
 #define SIPROUND                                                                                   \
     do {                                                                                           \
@@ -32,7 +33,6 @@ static uint64_t hash_key(const char *key)
         memcpy(&m, p, 8);
         v3 ^= m;
         SIPROUND;
-        SIPROUND;
         v0 ^= m;
     }
     uint64_t last = (uint64_t)len << 56;
@@ -40,10 +40,9 @@ static uint64_t hash_key(const char *key)
         last |= (uint64_t)p[i] << (8 * i);
     v3 ^= last;
     SIPROUND;
-    SIPROUND;
     v0 ^= last;
     v2 ^= 0xff;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         SIPROUND;
     return v0 ^ v1 ^ v2 ^ v3;
 }
