@@ -307,7 +307,8 @@ struct gang_core {
 
     /* plan/plan_gang.c */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
-    uint64_t planned_in;      /* the last step (`steps`) that planned a gang */
+    uint64_t planned_in;      /* the last step (`steps`) that planned a gang it could defer */
+    uint64_t plans_wait;      /* the last step (`steps`) that began with no work left to plan */
     bool plans_deferred;      /* gangs are due that the last step did not plan */
     /* A pass tries each due gang at least once, in one step or several. */
     uint64_t plan_pass;

@@ -4,8 +4,8 @@
  * by the length of the rules.
  *
  * When the work reaches config.plan_work, the step plans no more gangs (plan_defer() in
- * plan/plan_gang.h). Moving many gangs and pods to other queues counts too, so that less is left
- * for planning. The core calls this; one thread.
+ * plan/plan_gang.h). Moving gangs and pods to other queues, and gangs in the order, counts too, so
+ * that less is left for planning. The core calls this; one thread.
  */
 #ifndef MUSTER_GANG_CLUSTER_STEP_WORK_H
 #define MUSTER_GANG_CLUSTER_STEP_WORK_H

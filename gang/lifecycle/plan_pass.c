@@ -121,7 +121,7 @@ static void announce_eviction(struct gang_core *core, struct gang *gang)
 }
 
 /* To try a gang and to report the result takes as long as this many scanned nodes. */
-#define WORK_PER_GANG 20
+#define WORK_PER_GANG 50
 
 static void attempt(struct gang_core *core, struct gang *gang)
 {
@@ -210,6 +210,7 @@ static void defer_rest(struct gang_core *core, struct queue_picks *picks)
 void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
+    plans_begin(core);
     shares_update(core);
     rooms_count_in_queues(core);
     preemption_notice(core);

@@ -67,6 +67,12 @@ static void tried_now(const struct gang_core *core, struct gang *gang)
     gang->pass = core->plan_pass;
 }
 
+/* A gang that has slots, or has just lost them, is not deferred. */
+static bool has_begun(const struct gang *gang)
+{
+    return gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
+}
+
 struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 {
     struct outcome o = {.result = PLAN_UNTRIED};
@@ -79,7 +85,8 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->expecting)
         return o; /* reconcile() sets the reason */
     tried_now(core, gang);
-    core->planned_in = core->steps;
+    if (!has_begun(gang))
+        core->planned_in = core->steps;
     o.refusal = refusal_of(core, gang);
     if (o.refusal) {
         o.result = PLAN_FAILED;
@@ -201,18 +208,23 @@ bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
     return core->plans_deferred && to_be_planned(core, gang);
 }
 
+bool plans_wait(const struct gang_core *core)
+{
+    return core->plans_wait == core->steps;
+}
+
 bool plan_is_full(const struct gang_core *core)
 {
-    return core->work >= core->config.plan_work && core->planned_in == core->steps;
+    return core->work >= core->config.plan_work &&
+           (core->planned_in == core->steps || plans_wait(core));
 }
 
 /* Before it plans the deferred gangs, the next step takes the calls and events that have arrived
- * meanwhile. A gang that has slots, or has just lost them, is not deferred. */
+ * meanwhile. */
 bool plan_defer(struct gang_core *core, const struct gang *gang)
 {
-    bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
     bool untried = gang->pass != core->plan_pass;
-    if (begun || (!plan_is_full(core) && (untried || !core->untried_only)))
+    if (has_begun(gang) || (!plan_is_full(core) && (untried || !core->untried_only)))
         return false;
     if (!core->plans_deferred)
         timer_set(core, &core->due.plan, core->now + 1);
@@ -253,10 +265,21 @@ static bool all_may_be_due(struct gang_core *core)
     return all;
 }
 
+/* If something else has used up the work of a step, it plans only gangs that cannot be deferred,
+ * and the others keep their order until the next step. But the step after it plans at least one
+ * gang. */
+void plans_begin(struct gang_core *core)
+{
+    bool first = core->planned_in != core->steps && core->plans_wait + 1 < core->steps;
+    if (first && core->work >= core->config.plan_work)
+        core->plans_wait = core->steps;
+}
+
 /* Else it checks the touched gangs only, because any other reason to plan a gang touches it. */
 void plans_due(struct gang_core *core, struct due *due)
 {
-    order_settle(core);
+    if (!plans_wait(core))
+        order_settle(core);
     bool all = all_may_be_due(core);
     continue_pass(core);
     if (all)

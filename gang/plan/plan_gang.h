@@ -41,6 +41,11 @@ struct due {
 };
 /* Collects the gangs that are due, in the order of gangs. The caller frees due->items. */
 void plans_due(struct gang_core *core, struct due *due);
+/* Call it before a step plans. If something else has used up the work of the step, it plans only
+ * the gangs that cannot be deferred. But the step after such a step plans at least one gang. */
+void plans_begin(struct gang_core *core);
+/* Whether this is such a step. The other gangs keep their order until the next step. */
+bool plans_wait(const struct gang_core *core);
 /* Whether this step has used up its work, so that all gangs but those with slots are deferred. */
 bool plan_is_full(const struct gang_core *core);
 /* Defers the gang to a later step if this step has used up its work. True: it was deferred. */

@@ -4,6 +4,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/step_work.h"
 #include "gang/queue/queue_order.h"
 
 static int compare(int64_t a, int64_t b)
@@ -243,6 +244,9 @@ void order_forget(struct gang_core *core, struct gang *gang)
             queue->gangs[i]->order.behind = queue->gangs[i];
 }
 
+/* See step_work.h: to move a gang in the order. */
+#define WORK_PER_MOVE 8
+
 void order_settle(struct gang_core *core)
 {
     struct gang *gang;
@@ -251,6 +255,7 @@ void order_settle(struct gang_core *core)
         struct order_key now = order_key_of(gang);
         if (queue == gang->order.queue && (!queue || order_key_equal(&now, &gang->order.stands)))
             continue;
+        step_work_spend(core, WORK_PER_MOVE);
         dequeue(core, gang);
         if (queue)
             enqueue(core, gang, queue);

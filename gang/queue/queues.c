@@ -577,9 +577,9 @@ static void count_singles(struct gang_core *core)
     map_done(&moved);
 }
 
-/* See step_work.h: to look whether a pod counts in another queue now, and to move a gang. */
-#define WORK_PER_POD  1
-#define WORK_PER_MOVE 4
+/* See step_work.h: to count a pod in another queue, or look whether it does, and to move a gang. */
+#define WORK_PER_POD  2
+#define WORK_PER_MOVE 8
 
 static void reassign(struct gang_core *core, struct gang *gang)
 {
@@ -635,9 +635,9 @@ void queues_settle(struct gang_core *core)
             queue_count_all(core);
         else if (any_moved(core))
             count_singles(core);
-        if (again || any_moved(core))
-            step_work_spend(core, WORK_PER_POD * (int64_t)map_count(&core->pods));
     }
+    if (again || any_moved(core))
+        step_work_spend(core, WORK_PER_POD * (int64_t)map_count(&core->pods));
     if (core->queues.root || again) {
         room_grew(core);
         touch_gangs(core);

@@ -14,6 +14,7 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/gate_lifting.h"
+#include "gang/plan/plan_gang.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/fair_share.h"
@@ -228,9 +229,9 @@ int gang_core_check(const struct gang_core *core, struct err *err)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
     if (check_resources(core, err) < 0 || class_labels_check(core, err) < 0 ||
-        classes_check(core, err) < 0 || order_check(core, err) < 0 || queues_check(core, err) < 0 ||
-        shares_check(core, err) < 0 || nominated_room_check(core, err) < 0 ||
-        preempted_room_check(core, err) < 0)
+        classes_check(core, err) < 0 || (!plans_wait(core) && order_check(core, err) < 0) ||
+        queues_check(core, err) < 0 || shares_check(core, err) < 0 ||
+        nominated_room_check(core, err) < 0 || preempted_room_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

@@ -448,7 +448,8 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     queues_sweep(core);
     if (core->synced)
         emit_queue_statuses(core);
-    order_settle(core);
+    if (!plans_wait(core))
+        order_settle(core);
     nodes_sweep(core);
     class_labels_sweep(core);
     classes_sweep(core);

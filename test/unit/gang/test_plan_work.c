@@ -6,6 +6,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/plan/placement.h"
 #include "test/lib/world.h"
+#include "test/lib/world_queues.h"
 
 enum { NODES = 100, GANGS = 60 };
 
@@ -253,12 +254,38 @@ static void T16_a_stopped_plan_keeps_the_reason_of_a_complete_try(void **state)
     world_free(w);
 }
 
+/* Each change of queues moves all pods and gangs, which is more work than a step may have before it
+ * plans. Every other step plans a gang nevertheless, and in between a pod without a gang passes. */
+static void T04_moves_between_queues_do_not_stop_planning(void **state)
+{
+    (void)state;
+    struct world *w = start(1);
+    assert_int_equal(plans_tried(w), 1);
+    enum { STEPS = GANGS };
+    for (int i = 0; i < STEPS; i++) {
+        uint64_t tried = plans_tried(w);
+        if (i % 2)
+            world_queue_gone(w, "q");
+        else
+            world_queue(w, "q", NULL, 1, 1);
+        assert_true(plans_tried(w) <= tried + 1);
+    }
+    assert_in_range(plans_tried(w), STEPS / 2, STEPS / 2 + 1);
+    assert_string_equal(world_state(w, "g59"), "Planned");
+    world_pod(w, "single", NULL, 0);
+    assert_string_not_equal(world_filter(w, "single"), "");
+    tick_until_done(w);
+    assert_string_equal(world_state(w, "g00"), "Waiting");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_step_ends_with_the_gang_that_exceeds_its_work),
         cmocka_unit_test(T04_gangs_left_for_a_later_step_keep_their_order),
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
+        cmocka_unit_test(T04_moves_between_queues_do_not_stop_planning),
         cmocka_unit_test(T16_a_plan_that_takes_too_much_work_is_given_up),
         cmocka_unit_test(T16_gangs_with_too_large_plans_take_turns),
         cmocka_unit_test(T16_a_gang_that_waits_for_its_turn_says_so),
