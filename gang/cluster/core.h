@@ -209,7 +209,7 @@ struct gang_core {
     usec_t shared_at;   /* when the fair shares were last computed */
     usec_t credited_at; /* up to when time counts in their credit and past use */
 
-    /* plan/victims.c */
+    /* plan/taker.c */
     uint64_t victim_lists; /* so far */
 
     /* plan/queue_picks.c */

@@ -115,7 +115,7 @@ struct queue {
         bool oversize;         /* its next gang needs more than its fair share */
     } share;
 
-    /* plan/victims.c: how the gang that is searched for may take room from it */
+    /* plan/taker.c: how the present taker may take room from it */
     struct queue_as_victim {
         uint64_t list;        /* core->victim_lists when this was found out; 0: never */
         struct queue *branch; /* see struct take; NULL: only by priority, if it is its own queue */

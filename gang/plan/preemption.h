@@ -27,6 +27,7 @@
 #ifndef MUSTER_GANG_PLAN_PREEMPTION_H
 #define MUSTER_GANG_PLAN_PREEMPTION_H
 
+#include "gang/plan/eviction_cost.h"
 #include "gang/plan/keep_room.h"
 #include "gang/plan/victims.h"
 

@@ -45,89 +45,10 @@ static bool may_evict(struct gang_core *core, struct victims *victims, struct po
     return pod_may_be_evicted(core, pod) && !budget_forbids(core, victims, pod);
 }
 
-static bool same_namespace(const struct gang *a, const struct gang *b)
-{
-    return strcmp(a->head->ref.ns, b->head->ref.ns) == 0;
-}
-
-/* Inside a namespace, the priorities of the PodGroups are compared, as in the order of gangs. */
-static bool is_lower(const struct gang *gang, const struct gang *than)
-{
-    return same_namespace(gang, than) ? gang->own_priority < than->own_priority
-                                      : gang->priority < than->priority;
-}
-
-struct taker taker_of(struct gang_core *core, const struct gang *gang)
-{
-    struct taker taker = {.core = core, .gang = gang};
-    gang_count(core, gang);
-    if (core->queues.root && gang->queue && gang->queue != core->queues.none)
-        taker.entitled = gang_entitled(core, gang, &taker.what);
-    return taker;
-}
-
-static const struct queue *own_queue(const struct taker *taker)
-{
-    return taker->gang->queue ? taker->gang->queue : taker->core->queues.none;
-}
-
-/* The branch of another queue that lends what the gang may take back; NULL: none. */
-static struct queue *lending_branch(const struct taker *taker, struct queue *theirs)
-{
-    struct queue *branch = queue_that_lends(own_queue(taker), theirs, taker->entitled);
-    return branch && queue_lent(taker->core, branch, &taker->what).n ? branch : NULL;
-}
-
-/* What is the same for all gangs and pods of a queue. It depends on all queues above it. */
-static const struct queue_as_victim *as_victim(const struct taker *taker, struct queue *theirs)
-{
-    struct queue_as_victim *v = &theirs->as_victim;
-    if (v->list == taker->list)
-        return v;
-    bool own = theirs == own_queue(taker);
-    v->list = taker->list;
-    v->branch = own ? NULL : lending_branch(taker, theirs);
-    v->min_runtime =
-        queue_min_runtime(v->branch ? v->branch : theirs, /* reclaim= */ v->branch != NULL);
-    return v;
-}
-
-/* Whether the gang may take room from a gang or pod of the queue. While a list is made, nothing
- * changes that the answer depends on. */
-static struct take may_take(const struct taker *taker, struct queue *theirs, bool lower)
-{
-    theirs = theirs ? theirs : taker->core->queues.none;
-    if (theirs == own_queue(taker))
-        return (struct take){.may = lower};
-    struct queue *branch =
-        taker->list ? as_victim(taker, theirs)->branch : lending_branch(taker, theirs);
-    if (!branch)
-        return (struct take){.may = false};
-    return (struct take){.may = true, .queue = theirs, .branch = branch};
-}
-
-bool gang_has_won(const struct gang_core *core, const struct gang *gang)
-{
-    return gang->preempting.won == core->outside + 1;
-}
-
-/* From members of `victim`. */
-static struct take may_hit(const struct taker *taker, const struct gang *victim)
-{
-    if (victim == taker->gang || victim->over)
-        return (struct take){.may = false};
-    struct take take = may_take(taker, victim->queue, is_lower(victim, taker->gang));
-    if (take.branch && gang_has_won(taker->core, victim))
-        take.may = false;
-    take.may = take.may && !gang_is_firm(victim); /* last, because this looks at all members */
-    return take;
-}
-
 /* Whether the limit on reclaim lets the gang take from the queue. */
 static bool lends_more(struct victims *victims, struct take take)
 {
-    const struct taker *taker = &victims->taker;
-    usec_t until = take.branch ? queue_rests_until(taker->core, take.branch, &taker->what) : 0;
+    usec_t until = take_rests_until(&victims->taker, take);
     if (until && (!victims->resting || until < victims->rests_until)) {
         victims->resting = take.branch;
         victims->rests_until = until;
@@ -135,18 +56,7 @@ static bool lends_more(struct victims *victims, struct take take)
     return !until;
 }
 
-static bool has_run(const struct taker *taker, struct queue *queue, usec_t since)
-{
-    usec_t least = queue ? as_victim(taker, queue)->min_runtime : 0;
-    return !least || api_time(taker->core) - since >= least;
-}
-
 /* ---- what is lost ---- */
-
-static usec_t start_of(const struct pod *pod)
-{
-    return pod->facts->bound_at ? pod->facts->bound_at : pod->facts->created;
-}
 
 static int64_t devices_of(const struct gang_core *core, const struct signature *signature)
 {
@@ -181,7 +91,7 @@ static int64_t sum_of(int64_t a, int64_t b)
 static void add_loss(const struct gang_core *core, struct victim *v, const struct pod *pod,
                      usec_t checkpoint)
 {
-    usec_t start = start_of(pod), since = checkpoint > start ? checkpoint : start;
+    usec_t start = pod_start(pod), since = checkpoint > start ? checkpoint : start;
     int64_t lost;
     if (__builtin_mul_overflow(seconds_since(core, since), devices_of(core, pod->signature), &lost))
         lost = INT64_MAX;
@@ -244,8 +154,8 @@ static void add_whole(struct gang_core *core, struct victims *victims, struct ga
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod_runs(pod) && !may_evict(core, victims, pod))
             return;
-        if (pod_runs(pod) && start_of(pod) < since)
-            since = start_of(pod);
+        if (pod_runs(pod) && pod_start(pod) < since)
+            since = pod_start(pod);
     }
     if (since == USEC_NEVER || !has_run(&victims->taker, gang->queue, since) ||
         !budgets_allow(core, victims, gang) || !lends_more(victims, take))
@@ -335,7 +245,7 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
         return;
     victims->leaving |= pod_is_leaving(core, pod);
     if (pod_runs(pod) && may_evict(core, victims, pod) &&
-        has_run(&victims->taker, queue, start_of(pod)) && lends_more(victims, take)) {
+        has_run(&victims->taker, queue, pod_start(pod)) && lends_more(victims, take)) {
         victims->n_owners++;
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod,
                  pod->facts->saved_at);
@@ -407,7 +317,7 @@ static struct victims list(struct gang_core *core, const struct gang *gang, uint
     uint64_t compared = core->budgets.compared;
     if (!gang_may_preempt(gang))
         return victims;
-    victims.taker.list = ++core->victim_lists;
+    taker_begins_list(&victims.taker);
     list_for_each (victim, &core->gangs, struct gang, in_core) {
         if (*work_left <= 0 || victims.n == most)
             break;
@@ -512,70 +422,16 @@ static bool remove_one(struct trial *t, struct victims *victims, const struct vi
     return !victim->gang || victims->relaxed || gang_lacks(t->core, victim->gang, STAGE_BOUND) <= 0;
 }
 
-/* Whether the queues keep the devices that they deserve without what was removed since the mark. */
-static bool keep_devices(const struct trial *t, struct trial_mark since, const struct take *from)
+static bool remove_borrowed(struct trial *t, struct victims *victims, const struct victim *v)
 {
-    const struct signature *last = NULL;
-    for (size_t i = since.n; i < t->n; i++) {
-        const struct signature *left = trial_left_signature(t, i);
-        if (left && left != last && !queues_keep_devices(t->core, from->queue, from->branch, left))
-            return false;
-        last = left;
-    }
-    return true;
-}
-
-static bool remove_lent(struct trial *t, struct victims *victims, const struct victim *v)
-{
-    const struct reclaimed *what = &victims->taker.what;
-    const struct take *from = &v->take;
-    struct reclaimed lent = queue_lent(t->core, from->branch, what);
-    __int128 used = queue_uses(t->core, from->branch, &lent);
-    struct trial_mark before = trial_mark(t);
-    return lent.n && remove_one(t, victims, v) && queue_uses(t->core, from->branch, &lent) < used &&
-           queues_keep_deserved(t->core, from->queue, from->branch, what) &&
-           (what->devices || keep_devices(t, before, from));
+    struct borrowed before = borrowed_before(t, &victims->taker, v->take);
+    return before.what.n && remove_one(t, victims, v) &&
+           only_borrowed(t, &victims->taker, v->take, &before);
 }
 
 bool victim_remove(struct trial *t, struct victims *victims, size_t i)
 {
     const struct victim *v = &victims->items[i];
-    return v->take.branch && !victims->relaxed ? remove_lent(t, victims, v)
+    return v->take.branch && !victims->relaxed ? remove_borrowed(t, victims, v)
                                                : remove_one(t, victims, v);
-}
-
-/* ---- the cost of a set ---- */
-
-struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
-{
-    struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
-    for (size_t i = 0; i < n; i++) {
-        const struct victim *v = &victims->items[i];
-        if (!chosen[i])
-            continue;
-        if (v->ends_job > cost.ends_job ||
-            (v->ends_job == cost.ends_job && v->priority > cost.last))
-            cost.last = v->priority;
-        cost.ends_job |= v->ends_job;
-        cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
-        cost.gangs += !victims->hit[v->owner];
-        victims->hit[v->owner] = true;
-        cost.lost = sum_of(cost.lost, v->lost);
-        cost.ran = sum_of(cost.ran, v->ran);
-    }
-    for (size_t i = 0; i < n; i++)
-        victims->hit[victims->items[i].owner] = false;
-    return cost;
-}
-
-int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b)
-{
-    int order = compare(a->ends_job, b->ends_job);
-    if (!order)
-        order = compare(a->last, b->last);
-    if (!order)
-        order = compare(a->gangs, b->gangs);
-    if (!order)
-        order = compare(a->lost, b->lost);
-    return order ? order : compare(a->ran, b->ran);
 }

@@ -22,26 +22,7 @@
 #ifndef MUSTER_GANG_PLAN_VICTIMS_H
 #define MUSTER_GANG_PLAN_VICTIMS_H
 
-#include "gang/cluster/trial.h"
-#include "gang/queue/reclaim.h"
-
-/* A gang that takes room. */
-struct taker {
-    struct gang_core *core;
-    const struct gang *gang;
-    const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
-    struct reclaimed what;        /* the resources that it may take back */
-    uint64_t list;                /* which list is made for it, see struct queue_as_victim */
-};
-struct taker taker_of(struct gang_core *core, const struct gang *gang);
-
-/* Whether it may take room from a gang or pod, and how: from its own queue by priority, or from the
- * queue `queue` what `branch` has been lent. */
-struct take {
-    bool may;
-    const struct queue *queue;
-    struct queue *branch; /* NULL: by priority */
-};
+#include "gang/plan/taker.h"
 
 struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
@@ -74,9 +55,6 @@ struct victims {
     usec_t rests_until;
 };
 
-/* Whether the gang has evicted others and has been placed since the last outside change. Until the
- * next one, it evicts nobody, and no other queue takes its room (docs/preemption.md). */
-bool gang_has_won(const struct gang_core *core, const struct gang *gang);
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
 /* Whether the pod uses room and is not ending. */
@@ -105,19 +83,5 @@ void trial_without_leaving(struct trial *t, const struct gang *gang);
  * to remove. The trial may then contain a part of the removal, so the caller takes a mark before
  * the call and goes back to it. */
 bool victim_remove(struct trial *t, struct victims *victims, size_t i);
-
-/* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
-struct eviction_cost {
-    bool ends_job; /* a victim ends its Job */
-    int32_t last;  /* the highest priority of such victims, or of all if there are none; INT32_MIN:
-                      the set is empty */
-    int gangs;     /* how many gangs and ordinary pods are hit, see preemption.h */
-    int64_t lost, ran; /* sums of those of the victims */
-    int32_t priority;  /* the highest priority of a victim. Does not count in comparisons */
-};
-/* `chosen` says for each of the first n victims whether it is in the set. */
-struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n);
-/* Negative: a is cheaper. */
-int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b);
 
 #endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/eviction_cost.h"
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
+}
+
+struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
+{
+    struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
+    for (size_t i = 0; i < n; i++) {
+        const struct victim *v = &victims->items[i];
+        if (!chosen[i])
+            continue;
+        if (v->ends_job > cost.ends_job ||
+            (v->ends_job == cost.ends_job && v->priority > cost.last))
+            cost.last = v->priority;
+        cost.ends_job |= v->ends_job;
+        cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
+        cost.gangs += !victims->hit[v->owner];
+        victims->hit[v->owner] = true;
+        cost.lost = sum_of(cost.lost, v->lost);
+        cost.ran = sum_of(cost.ran, v->ran);
+    }
+    for (size_t i = 0; i < n; i++)
+        victims->hit[victims->items[i].owner] = false;
+    return cost;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b)
+{
+    int order = compare(a->ends_job, b->ends_job);
+    if (!order)
+        order = compare(a->last, b->last);
+    if (!order)
+        order = compare(a->gangs, b->gangs);
+    if (!order)
+        order = compare(a->lost, b->lost);
+    return order ? order : compare(a->ran, b->ran);
+}
