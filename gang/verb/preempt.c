@@ -10,6 +10,7 @@
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reach.h"
+#include "gang/plan/pod_taker.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/queue/queue_limits.h"
 #include "gang/verb/victim_gangs.h"
@@ -59,28 +60,31 @@ static bool may_be_echoed(const struct gang_core *core, const struct node *node,
     return victims->n > 0;
 }
 
-/* Keeps the candidates whose room the pod may use and whose victims leave every gang its minimum.
- * If none is left and the pod is critical for the system, keeps those that break a gang. */
-static size_t keep(const struct gang_core *core, const struct gang_event *ev, uint32_t *kept)
+/* Keeps the candidates whose room the pod may use, whose victims leave every gang its minimum, and
+ * which the rules of queues allow. If none is left and the pod is critical for the system, keeps
+ * the others whose room it may use. */
+static size_t keep(struct gang_core *core, const struct gang_event *ev, uint32_t *kept)
 {
-    cleanup_free uint32_t *breaking = xcalloc(ev->n_names + 1, sizeof *breaking);
-    size_t n = 0, n_breaking = 0;
+    cleanup_free uint32_t *refused = xcalloc(ev->n_names + 1, sizeof *refused);
+    size_t n = 0, n_refused = 0;
+    struct pod_taker taker = pod_taker_of(core, ev->pod, pod_by_uid(core, ev->pod->uid));
     struct victim_gangs gangs = victim_gangs_begin(core, ev);
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
         if (!frees_room(core, node, ev->pod) ||
             (ev->victims && !may_be_echoed(core, node, &ev->victims[i])))
             continue;
-        if (ev->victims && victims_break_gang(&gangs, &ev->victims[i]))
-            breaking[n_breaking++] = (uint32_t)i;
+        if (ev->victims &&
+            (victims_break_gang(&gangs, &ev->victims[i]) || !pod_may_take(&taker, &ev->victims[i])))
+            refused[n_refused++] = (uint32_t)i;
         else
             kept[n++] = (uint32_t)i;
     }
     victim_gangs_end(&gangs);
     if (n || ev->pod->priority < SYSTEM_CRITICAL)
         return n;
-    memcpy(kept, breaking, n_breaking * sizeof *kept);
-    return n_breaking;
+    memcpy(kept, refused, n_refused * sizeof *kept);
+    return n_refused;
 }
 
 /*

@@ -55,6 +55,46 @@ func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
 	}
 }
 
+// Q04: for an ordinary pod in a queue, kube-scheduler preempts only what a gang in this queue could
+// take. Queue guests deserves one GPU and uses three. Queue research deserves two, so its pods take two of
+// them, but not the third, although kube-scheduler would preempt that one, too.
+func TestQ04_OrdinaryPodsObeyQueues(t *testing.T) {
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}, WithoutControllers: true})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 90}`))
+	c.Namespace(t, "ml")
+	c.Add(t, kaiQueue("research", "", 2, -1))
+	c.Add(t, kaiQueue("guests", "", 1, -1))
+	var guests, own []testbed.Which
+	for i := range 3 {
+		c.AddNodes(t, testbed.Node(fmt.Sprintf("node-%d", i), testbed.GPUs(1)))
+		name := fmt.Sprintf("guest-%d", i)
+		c.AddPods(t, testbed.Pod("ml", name, testbed.GPUs(1), labelled("kai.scheduler/queue", "guests")))
+		guests = append(guests, testbed.Named("ml", name))
+	}
+	for _, guest := range guests {
+		c.Recorder.WaitBound(t, guest, 1, 30*time.Second)
+	}
+	for i := range 3 {
+		pod := testbed.Pod("ml", fmt.Sprintf("own-%d", i), testbed.GPUs(1), labelled("kai.scheduler/queue", "research"))
+		pod.Spec.PriorityClassName = "high"
+		c.AddPods(t, pod)
+		own = append(own, testbed.Named("ml", pod.Name))
+		if i < 2 {
+			c.Recorder.WaitBound(t, own[i], 1, 60*time.Second)
+		}
+	}
+	c.Recorder.NoneBound(t, own[2])
+	left := 0
+	for _, guest := range guests {
+		left += boundOf(running(c.Recorder.Pods(guest)))
+	}
+	if left != 1 {
+		t.Errorf("%d pods of queue guests are left, want 1", left)
+	}
+}
+
 // Q04: from 1.37 on, kube-scheduler proposes all pods of a native gang with the disruptionMode "all" as
 // victims on each of the gang's nodes. It fails the whole preemption if muster's answer for a node
 // contains a pod of another node. So muster drops the nodes of the gang ml/native, which runs on two

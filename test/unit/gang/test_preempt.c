@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which preemptions of kube-scheduler muster allows when the victims are members of gangs. */
+/* Which preemptions of kube-scheduler muster allows: those that break no gang, and those that the
+ * rules of queues allow. */
 #include "test/lib/world.h"
+#include "test/lib/world_queues.h"
 
 #include <stdio.h>
 
 #define CRITICAL 2000000000
 
-/* A preempt call for the nodes a and b with these victims: names of pods, separated by spaces, NULL
- * or "": none. Returns the nodes that muster keeps. */
-static const char *preempt(struct world *w, int priority, const char *on_a, const char *on_b)
+/* A preempt call for this pod and the nodes a and b with these victims: names of pods, separated by
+ * spaces, NULL or "": none. Returns the nodes that muster keeps. */
+static const char *preempt_for(struct world *w, struct gang_pod_facts *pod, const char *on_a,
+                               const char *on_b)
 {
     static uint64_t id = 900;
     const char *names[] = {"a", "b"}, *lists[] = {on_a, on_b};
@@ -26,16 +29,22 @@ static const char *preempt(struct world *w, int priority, const char *on_a, cons
     }
     struct gang_event ev = {.kind = GANG_EV_PREEMPT,
                             .id = id++,
-                            .pod = world_pod_facts("preemptor", NULL, 1),
+                            .pod = pod,
                             .names = names,
                             .n_names = 2,
                             .victims = victims};
-    ev.pod->priority = priority;
     world_step(w, &ev, 1);
     for (int i = 0; i < 2; i++)
         for (size_t j = 0; j < victims[i].n; j++)
             free(uids[i][j]);
     return w->kept;
+}
+
+static const char *preempt(struct world *w, int priority, const char *on_a, const char *on_b)
+{
+    struct gang_pod_facts *f = world_pod_facts("preemptor", NULL, 1);
+    f->priority = priority;
+    return preempt_for(w, f, on_a, on_b);
 }
 
 /* Nodes a and b of 8 GPUs. Members g-0, g-1 run on a, and g-2 on b. */
@@ -183,6 +192,120 @@ static void a_node_with_victims_of_other_nodes_is_dropped(void **state)
     world_free(w);
 }
 
+/* ---- queues ---- */
+
+static struct gang_pod_facts *pod_of(const char *name, const char *queue, const char *node)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    if (queue)
+        f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup(queue)};
+    if (node) {
+        f->node = xstrdup(node);
+        f->phase = PHASE_RUNNING;
+    }
+    return f;
+}
+
+/* As the API server knows it: kube-scheduler preempts for a pod that muster has seen. */
+static const char *preempt_in(struct world *w, const char *queue, int priority, const char *on_a,
+                              const char *on_b)
+{
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = pod_of("preemptor", queue, NULL);
+        f->priority = priority;
+        if (i)
+            return preempt_for(w, f, on_a, on_b);
+        world_pod_set(w, f);
+    }
+    return NULL;
+}
+
+/* Queues mine and other deserve 2 GPUs each. Of other, 3 pods run on a and 1 on b; of mine, 1 runs
+ * on b; and one in no queue. */
+static struct world *in_queues(void)
+{
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_node(w, "b", 8);
+    world_queue(w, "mine", NULL, 2, 100);
+    world_queue(w, "other", NULL, 2, 100);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *name = xasprintf("other-%d", i);
+        world_pod_set(w, pod_of(name, "other", "a"));
+    }
+    world_pod_set(w, pod_of("other-3", "other", "b"));
+    world_pod_set(w, pod_of("mine-0", "mine", "b"));
+    world_pod_set(w, pod_of("free", NULL, "b"));
+    return w;
+}
+
+static void a_pod_takes_only_what_another_queue_has_borrowed(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "other-3"), "a b");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1", "mine-0"), "a b");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1 other-2", "free"), "");
+    assert_string_equal(preempt_in(w, "other", 1000, "other-0", "mine-0"), "a");
+    world_pod_set(w, pod_of("mine-1", "mine", "b")); /* now mine uses all that it deserves */
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "mine-0"), "b");
+    world_free(w);
+}
+
+static void a_pod_in_no_queue_is_not_bound_by_queues(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    assert_string_equal(preempt_in(w, NULL, 1000, "other-0 other-1 other-2", "mine-0"), "a b");
+    assert_string_equal(preempt_in(w, "mine", CRITICAL, "other-0 other-1 other-2", NULL), "a");
+    world_free(w);
+}
+
+static void a_pod_takes_nothing_that_is_not_preemptible(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    struct gang_pod_facts *firm = pod_of("firm", "mine", "b"), *lent = pod_of("lent", "other", "a");
+    firm->preemptible = lent->preemptible = PREEMPTIBLE_NO;
+    world_pod_set(w, firm);
+    world_pod_set(w, lent);
+    assert_string_equal(preempt_in(w, "mine", 1000, "lent", "firm"), "");
+    assert_string_equal(preempt_in(w, "other", 1000, "other-0", "other-3"), "a b");
+    assert_string_equal(preempt_in(w, "other", 1000, "lent", "other-3"), "b");
+    world_free(w);
+}
+
+static void a_pod_waits_until_others_have_run_for_the_minimum_time(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    struct gang_queue_facts *f = world_queue_facts("other", NULL);
+    struct gang_quota *q = gang_quota_add(f, GPU);
+    q->deserved = 2;
+    q->cap = 100;
+    f->reclaim_min_runtime = 3600 * USEC_PER_SEC;
+    f->preempt_min_runtime = 7200 * USEC_PER_SEC;
+    world_queue_set(w, f);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "mine-0"), "b");
+    world_wait(w, 3600 * USEC_PER_SEC);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "mine-0"), "a b");
+    assert_string_equal(preempt_in(w, "other", 1000, "other-0", "other-3"), "");
+    world_wait(w, 3600 * USEC_PER_SEC);
+    assert_string_equal(preempt_in(w, "other", 1000, "other-0", "other-3"), "a b");
+    world_free(w);
+}
+
+/* The node goes with the others, because kube-scheduler evicts all victims of a node or none. */
+static void each_victim_of_a_node_must_obey_the_queues(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    world_pod_set(w, pod_of("free-a", NULL, "a"));
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 unknown", "mine-0 other-3"), "a b");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 free-a", "mine-0 free"), "");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +319,11 @@ int main(void)
         cmocka_unit_test(each_gang_of_the_victims_is_checked),
         cmocka_unit_test(system_critical_pods_are_not_blocked_by_gangs),
         cmocka_unit_test(a_node_with_victims_of_other_nodes_is_dropped),
+        cmocka_unit_test(a_pod_takes_only_what_another_queue_has_borrowed),
+        cmocka_unit_test(a_pod_in_no_queue_is_not_bound_by_queues),
+        cmocka_unit_test(a_pod_takes_nothing_that_is_not_preemptible),
+        cmocka_unit_test(a_pod_waits_until_others_have_run_for_the_minimum_time),
+        cmocka_unit_test(each_victim_of_a_node_must_obey_the_queues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
