@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_work.h - how much a step has worked so far, in scanned nodes (about 0.2 us each), weighted
- * by the length of the rules.
+ * step_work.h - the work of a step so far, in scanned nodes (about 0.2 us each). A scan that
+ * evaluates long rules counts more.
  *
- * When the work reaches config.plan_work, the step plans no more gangs (plan_defer() in
- * plan/plan_gang.h). Moving gangs and pods to other queues, and gangs in the order, counts too, so
- * that less is left for planning. The core calls this; one thread.
+ * When the work reaches config.plan_work, the step defers the gangs that it may defer (plan_defer()
+ * in plan/plan_gang.h). Moving gangs and pods to other queues is work too, and so is moving gangs
+ * in the order. So less work is left for planning. The core calls this; one thread.
  */
 #ifndef MUSTER_GANG_CLUSTER_STEP_WORK_H
 #define MUSTER_GANG_CLUSTER_STEP_WORK_H

@@ -22,14 +22,15 @@ struct room_search {
     struct signature *kind; /* of the members that need room now */
 };
 
-/* No victim may be chosen. The caller ends it with room_search_done(). */
+/* Call it while no victim is chosen. The caller ends it with room_search_done(). */
 struct room_search room_search_begin(struct victim_search *s);
 void room_search_done(struct room_search *r);
 /* After a try without a node for s->shortage.culprit: chooses victims until the missing members
  * like it have room, or no victim helps. False: none helped. */
 bool make_room(struct room_search *r);
 /* After a try that a limit of the queue stopped: chooses the victim that frees the most of the
- * resource that the queue lacks. False: none frees any. */
+ * amount that is missing, and of equal ones the first in the list. A victim that frees more counts
+ * as one that frees what is missing. False: none frees any. */
 bool make_quota(struct victim_search *s);
 
 #endif

@@ -265,9 +265,7 @@ static bool all_may_be_due(struct gang_core *core)
     return all;
 }
 
-/* If something else has used up the work of a step, it plans only gangs that cannot be deferred,
- * and the others keep their order until the next step. But the step after it plans at least one
- * gang. */
+/* Of two steps in a row, at most one waits, so other work cannot stop planning. */
 void plans_begin(struct gang_core *core)
 {
     bool first = core->planned_in != core->steps && core->plans_wait + 1 < core->steps;

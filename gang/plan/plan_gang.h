@@ -31,24 +31,29 @@ void plan_failure_emitted(struct gang_core *core, struct gang *gang, const struc
 /* Whether the shortage cache shows that planning the gang would fail as before. If so, it counts as
  * a failed plan. */
 bool plan_still_fails(struct gang_core *core, struct gang *gang);
-/* The gang is not planned again before room grows. `had_room`: more room would not help, so not
- * even then. */
+/* The gang is not planned again before room grows, or before it changes itself. With `had_room`,
+ * more room would not help, so it is planned again only after a change of its own. */
 void plan_not_due(const struct gang_core *core, struct gang *gang, bool had_room);
 /* Gangs that are due to be planned. */
 struct due {
     struct gang **items;
     size_t n, cap;
 };
-/* Collects the gangs that are due, in the order of gangs. The caller frees due->items. */
+/* Collects the gangs that are due. Gangs of one queue are in the order of gangs; queue_picks.h
+ * orders the queues. Gangs with an unfinished commit come first. The caller frees due->items. */
 void plans_due(struct gang_core *core, struct due *due);
-/* Call it before a step plans. If something else has used up the work of the step, it plans only
- * the gangs that cannot be deferred. But the step after such a step plans at least one gang. */
+/* Call it before a step plans. If other work has used up config.plan_work, the step plans only
+ * gangs that cannot be deferred. It then does not sort the others. The next step plans at least one
+ * of them. */
 void plans_begin(struct gang_core *core);
-/* Whether this is such a step. The other gangs keep their order until the next step. */
+/* Whether other work has used up this step, see plans_begin(). */
 bool plans_wait(const struct gang_core *core);
-/* Whether this step has used up its work, so that all gangs but those with slots are deferred. */
+/* Whether this step plans only gangs that cannot be deferred from now on: its work is used up, and
+ * it has planned a gang that could be deferred, or plans_wait(). */
 bool plan_is_full(const struct gang_core *core);
-/* Defers the gang to a later step if this step has used up its work. True: it was deferred. */
+/* Defers the gang to a later step if plan_is_full(), or if this step is for gangs that the pass has
+ * not tried yet, and it has tried this one. Gangs that have slots, or have just lost them, are
+ * never deferred. True: it was deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang);
 /* Whether the gang is due, and may have been deferred. */
 bool plan_is_deferred(const struct gang_core *core, const struct gang *gang);

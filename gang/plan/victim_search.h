@@ -16,7 +16,7 @@
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
-/* Looking at this many pods costs as much as scanning one. */
+/* Looking at this many pods costs as much work as scanning one node. */
 #define PODS_PER_WORK 8
 
 struct victim_search {
@@ -44,7 +44,8 @@ static inline void search_spend(struct victim_search *s, int64_t work)
 void search_reset(struct victim_search *s);
 /* Chooses victim i, too. False: victim_remove() does not allow it, and nothing has changed. */
 bool search_choose(struct victim_search *s, size_t i);
-/* Chooses the set and nothing else. False: this would leave a gang below its minimum. */
+/* Chooses the set and nothing else. False: victim_remove() does not allow a victim of the set, and
+ * only a part of the set is chosen. */
 bool search_choose_set(struct victim_search *s, const bool *set);
 /* Whether the gang fits without the chosen victims. Sets s->shortage. */
 enum gang_answer search_fits(struct victim_search *s);

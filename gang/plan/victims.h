@@ -6,15 +6,24 @@
  * So a gang either ends completely or keeps its minimums.
  *
  * A gang may take room from victims of a lower priority in its own queue. It may also take back
- * room that its queue deserves and has lent to other queues (gang/queue/reclaim.h), whatever
- * priority they have. If one of its own members has the preemptionPolicy Never, it takes none.
- * These are protected: gangs and pods that are not preemptible, pods without a controller, because
- * nothing would create them again, pods of a DaemonSet, static pods, pods with a grace period of
- * more than an hour, pods that muster could not evict a short while ago, pods whose disruption
- * budget allows no eviction, gangs whose commit is not over, and queues that the limit on reclaim
- * lets rest. A gang that has just evicted others is protected from other queues, see
- * gang_has_won(). A gang with a protected member is never evicted as a whole. Neither is a gang
- * with members that have succeeded: these do not run again, so it could not start as a whole.
+ * room that its queue deserves and has lent to other queues (gang/queue/reclaim.h). The priorities
+ * of those victims do not matter. If a member of the gang has the preemptionPolicy Never, the gang
+ * takes no room.
+ *
+ * These are protected:
+ *   - gangs and pods that are not preemptible
+ *   - whole gangs and ordinary pods that have not run for the minimum time of their queue
+ *   - pods without a controller, because nothing would create them again
+ *   - pods of a DaemonSet, and static pods
+ *   - pods with a grace period of more than an hour
+ *   - pods that muster has recently failed to evict
+ *   - pods whose disruption budget allows no eviction
+ *   - gangs that muster is binding.
+ *
+ * Two protections are from reclaim only: that of a queue by the limit on reclaim, and that of a
+ * gang that has just evicted others, see gang_has_won(). A gang with a protected member is never
+ * evicted as a whole. Neither is a gang with members that have succeeded: these do not run again,
+ * so it could not start as a whole.
  *
  * Victims whose Job would fail come last, whatever priority they have. The single pods of a Job are
  * counted from the cheapest up; those beyond what the Job may lose come last, too.
@@ -43,7 +52,7 @@ struct victims {
     size_t n_owners;
     bool *hit;      /* for eviction_cost(), by owner; all false */
     int32_t lowest; /* the lowest priority of a gang or pod that uses room; INT32_MAX: none does */
-    bool leaving;   /* a gang or pod that the gang may hit is leaving already, or only planned */
+    bool leaving;   /* something that the gang may hit is leaving already, or has slots */
     struct taker taker;
     uint32_t decision; /* list only its victims; 0: list all */
     bool relaxed; /* victim_remove() ignores minimums, disruption budgets and what queues deserve */
@@ -62,21 +71,21 @@ bool pod_runs(const struct pod *pod);
 /* Whether muster may evict the pod, as far as this does not depend on disruption budgets, on its
  * gang or on its queue. */
 bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod);
-/* Whether it may take the slots of the other gang's plan: it may take room from the gang, and none
- * of the gang's members is at bind or bound. */
+/* Whether the taker may take the slots of the other gang's plan: it may take room from that gang,
+ * and no member of that gang is at bind or bound. */
 bool plan_yields(const struct taker *taker, struct gang *other);
 /* Lists what may be evicted for the gang. Deducts its work from *work_left, in scanned nodes. If
  * nothing is left of it, the list is incomplete and not sorted. The victims borrow gangs and pods
  * from the core. The caller frees the list with victims_done(). */
 struct victims victims_for(struct gang_core *core, const struct gang *gang, int64_t *work_left);
-/* The same, of only those that muster has decided to evict for the gang (gang->preempting.decision)
- * and that may still be evicted. The fields about others say nothing. */
+/* Like victims_for(), but lists only victims of the decision gang->preempting.decision that may
+ * still be evicted. `lowest`, `leaving`, `in_the_way` and `resting` say nothing about others. */
 struct victims victims_decided(struct gang_core *core, const struct gang *gang, int64_t *work_left);
 void victims_done(struct victims *victims);
 /* Removes in the trial the pods that are leaving their nodes anyway. */
 void trial_without_ending(struct trial *t);
 /* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
- * gangs from which the gang may take room, if none of their members is bound. */
+ * gangs whose plans the gang may take, see plan_yields(). */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
 /* Removes victim i in the trial. False: this would leave its gang below a minimum or a queue below
  * what it deserves, a disruption budget does not allow one more, or nothing of the victim is left

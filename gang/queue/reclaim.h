@@ -35,11 +35,12 @@ bool queue_deserves_more(const struct queue *queue);
  * use; NULL: not even the queue itself does. */
 const struct queue *queue_entitled(const struct gang_core *core, const struct queue *queue,
                                    struct need_list needs);
-/* The child of the lowest common ancestor on the side of `theirs`, if a queue that is entitled up
- * to `entitled` may take room there; NULL: it may not. */
+/* The branch on the side of `theirs` (the child of the lowest common ancestor), if a queue that is
+ * entitled up to `entitled` may take back what this branch has borrowed, if anything; NULL: it may
+ * not. */
 struct queue *queue_that_lends(const struct queue *mine, struct queue *theirs,
                                const struct queue *entitled);
-/* The resources of `what` of which `branch` uses more than it deserves. */
+/* The resources of `what` that `branch` has borrowed: it uses more of them than it deserves. */
 struct reclaimed queue_lent(const struct gang_core *core, const struct queue *branch,
                             const struct reclaimed *what);
 /* The sum of what `branch` uses of these resources. */
