@@ -17,5 +17,10 @@ const char *bare_reason(const json_t *gang, const char *text);
 /* Writes `before` and "with 2 more nodes like gpu-0". Writes nothing if the reply does not say how
  * many nodes are missing. */
 void put_more_nodes(struct buf *out, const char *before, const json_t *gang);
+/* Writes the line about evictions, if there is one: what may be evicted, after `fit`; or why
+ * evictions do not make room, after `none`. */
+void put_evictions(struct buf *out, const char *fit, const char *none, const json_t *gang);
+/* "PodDisruptionBudget ml/guard" */
+void put_budget(struct buf *out, const char *budget);
 
 #endif

@@ -340,6 +340,8 @@ struct gang_explained_eviction {
     /* Without GANG_YES: a queue that the limit on reclaim protects, and until when; NULL: none. */
     const struct gang_ref *resting;
     usec_t rests_until;
+    /* With GANG_NO: a queue that would keep less than it deserves; NULL: none. */
+    const struct gang_ref *deserving;
 };
 
 /* An ordinary pod, a member that its gang does not need, or pods of a gang that restarts. */
@@ -447,6 +449,8 @@ struct gang_dry_run {
     struct gang_dry_holder after[10]; /* the end of one of these would be enough, as far as tried */
     size_t n_after;
     const struct gang_explained *why; /* NULL: it fits, or several others are explained already */
+    /* What muster may evict for it; NULL: it did not search. */
+    const struct gang_explained_eviction *eviction;
 };
 typedef void gang_dry_run_fn(void *arg, const struct gang_dry_run *run);
 /*

@@ -361,6 +361,7 @@ static struct preemption preemption(struct gang_core *core, struct gang *gang, i
     ret.in_the_way = s.all.in_the_way;
     ret.resting = s.all.resting;
     ret.rests_until = s.all.rests_until;
+    ret.deserving = s.all.deserving;
     victims_done(&s.all);
     free(s.chosen);
     free(s.hits);

@@ -50,6 +50,7 @@ struct preemption {
      */
     const struct queue *resting;
     usec_t rests_until;
+    const struct queue *deserving; /* see struct victims; NULL: none */
     /* Only with PREEMPTION_FOUND: */
     bool trimmed;           /* of preemption_search(): what is not needed was put back */
     struct victim *victims; /* in the order of struct victims */

@@ -425,8 +425,12 @@ static bool remove_one(struct trial *t, struct victims *victims, const struct vi
 static bool remove_borrowed(struct trial *t, struct victims *victims, const struct victim *v)
 {
     struct borrowed before = borrowed_before(t, &victims->taker, v->take);
-    return before.what.n && remove_one(t, victims, v) &&
-           only_borrowed(t, &victims->taker, v->take, &before);
+    if (!before.what.n || !remove_one(t, victims, v))
+        return false;
+    bool may = only_borrowed(t, &victims->taker, v->take, &before);
+    if (!may && !victims->deserving)
+        victims->deserving = v->take.queue;
+    return may;
 }
 
 bool victim_remove(struct trial *t, struct victims *victims, size_t i)

@@ -62,6 +62,9 @@ struct victims {
      * none. */
     const struct queue *resting;
     usec_t rests_until;
+    /* Of a search: the first queue that keeps a victim, because it deserves what would be taken;
+     * NULL: none has. */
+    const struct queue *deserving;
 };
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */

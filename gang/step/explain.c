@@ -468,6 +468,8 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         e->resting = &p.resting->ref;
         e->rests_until = p.rests_until;
     }
+    if (p.deserving && e->room == GANG_NO)
+        e->deserving = &p.deserving->ref;
     for (size_t i = 0; i < p.n; i++)
         e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,

@@ -39,6 +39,10 @@ void api_json_metadata(struct buf *out, const struct gang_page *page);
 void api_json_ahead(struct buf *out, const struct gang_explained *why);
 /* Writes how many more nodes would be enough, if known. */
 void api_json_more_nodes(struct buf *out, const struct gang_explained *why);
+/* Writes what muster may evict. to_wall: from the core's clock to the wall clock; NULL: leaves out
+ * moments. */
+void api_json_eviction(struct buf *out, const struct gang_explained_eviction *e,
+                       const usec_t *to_wall);
 /* Writes a part of the explanation of a gang's state, as members of the gang's object. Returns the
  * next part. Finds the gang by its whole ref, since each part is a turn of its own, and neither a
  * search among all gangs nor their order is needed. */

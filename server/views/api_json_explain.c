@@ -151,11 +151,9 @@ static void put_budget(struct buf *out, const struct gang_budget_facts *budget)
     json_put_text(out, "protectedBy", name ? name : "several");
 }
 
-static void put_eviction(const struct clock *clock, const struct gang_explained_eviction *e)
+void api_json_eviction(struct buf *out, const struct gang_explained_eviction *e,
+                       const usec_t *to_wall)
 {
-    struct buf *out = clock->out;
-    if (!e->searched)
-        return;
     json_put_key(out, "eviction");
     buf_putc(out, '{');
     json_put_text(out, "makesRoom", rooms[e->room]);
@@ -170,8 +168,11 @@ static void put_eviction(const struct clock *clock, const struct gang_explained_
     put_budget(out, e->budget);
     if (e->resting) {
         json_put_text(out, "limitedQueue", e->resting->name);
-        put_moment(clock, "limitedUntil", e->rests_until);
+        if (to_wall)
+            json_put_moment(out, "limitedUntil", e->rests_until + *to_wall);
     }
+    if (e->deserving)
+        json_put_text(out, "deservingQueue", e->deserving->name);
     buf_putc(out, '}');
 }
 
@@ -308,12 +309,14 @@ enum gang_explain api_json_explain(struct gang_core *core, const struct history 
     const struct history_filter filter = {ref->ns, ref->name, ref->api_group, EVENTS_SHOWN};
     if (!gang_core_explain(core, ref, part, &x))
         return GANG_EXPLAIN_END;
+    const usec_t to_wall = wall - now;
     if (part == GANG_EXPLAIN_STATE) {
         put_state(out, core, &x, &clock);
         json_put_key(out, "events");
         history_json(history, &filter, out);
     }
-    put_eviction(&clock, &x.eviction);
+    if (x.eviction.searched)
+        api_json_eviction(out, &x.eviction, &to_wall);
     put_consolidation(out, &x.consolidation);
     gang_explained_done(&x);
     return x.next;

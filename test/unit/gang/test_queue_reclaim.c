@@ -111,6 +111,35 @@ static void Q10_each_rule_decides_from_which_queue_room_comes_back(void **state)
         check(&rules[i]);
 }
 
+/* The only gang of the other queue is larger than what it has borrowed, so the owner waits. */
+static void an_explanation_names_the_queue_that_keeps_its_part(void **state)
+{
+    (void)state;
+    char api_group[] = "test", ns[] = "default", name[] = "new";
+    const struct gang_ref ref = {api_group, ns, name};
+    struct gang_explained x;
+    struct world *w = world_of_nodes(3, NODE_GPUS);
+    world_queue(w, "a", NULL, 4, GANG_UNLIMITED);
+    world_queue(w, "b", NULL, 8, GANG_UNLIMITED);
+    world_group(w, "large", 3);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *member = xasprintf("large-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(member, "large", NODE_GPUS);
+        f->node = xasprintf("n%d", i);
+        f->phase = PHASE_RUNNING;
+        f->controlled = true;
+        f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("b")};
+        world_pod_set(w, f);
+    }
+    arrives(w, "a", 0);
+    assert_int_equal(w->n_evictions, 0);
+    assert_true(gang_core_explain(w->core, &ref, GANG_EXPLAIN_EVICTION, &x));
+    assert_int_equal(x.eviction.room, GANG_NO);
+    assert_string_equal(x.eviction.deserving->name, "b");
+    gang_explained_done(&x);
+    world_free(w);
+}
+
 /* As in KAI, from priority 100 on, without any field or label. */
 static void Q10_gangs_and_pods_of_a_high_priority_are_no_victims(void **state)
 {
@@ -171,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q10_each_rule_decides_from_which_queue_room_comes_back),
         cmocka_unit_test(Q10_gangs_and_pods_of_a_high_priority_are_no_victims),
+        cmocka_unit_test(an_explanation_names_the_queue_that_keeps_its_part),
         cmocka_unit_test(Q08_a_protected_gang_loses_only_what_it_does_not_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
