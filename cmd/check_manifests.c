@@ -166,6 +166,7 @@ static void put_gang(struct buf *out, const json_t *gang)
     put_queues(out, gang);
     put_after(out, gang);
     put_more_nodes(out, "would fit   ", gang);
+    put_evictions(out, "would fit   ", "evictions   ", gang);
     put_place(out, gang);
     if (json_is_true(json_object_get(workload, "singlePods")))
         buf_puts(out, "note        these pods are in no gang: each starts by itself\n");

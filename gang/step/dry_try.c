@@ -417,7 +417,7 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
 {
     const struct verdict *v = &c->verdict;
     const struct queue *none = d->core->queues.none;
-    struct gang_explained why;
+    struct gang_explained why, evictions = {.next = GANG_EXPLAIN_END};
     struct gang_dry_run r = {.ref = &c->gang->head->ref,
                              .fits = v->fits,
                              .reason = v->code,
@@ -448,11 +448,14 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
             find_holders(&why, &r);
             if (v->limit.queue)
                 find_users(d, c, &r);
+            gang_core_explain(d->core, r.ref, GANG_EXPLAIN_EVICTION, &evictions);
+            r.eviction = evictions.eviction.searched ? &evictions.eviction : NULL;
         }
     }
     fn(arg, &r);
     if (r.why)
         gang_explained_done(&why);
+    gang_explained_done(&evictions);
 }
 
 void dry_try(struct gang_core *core, struct gang *const *gangs, size_t n, gang_dry_run_fn *fn,

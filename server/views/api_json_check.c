@@ -135,6 +135,8 @@ static void put_gang(void *arg, const struct gang_dry_run *run)
     put_changes(out, run);
     if (run->why)
         put_order(out, run->why);
+    if (run->eviction)
+        api_json_eviction(out, run->eviction, NULL);
     buf_putc(out, '}');
 }
 

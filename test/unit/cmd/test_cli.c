@@ -400,6 +400,14 @@ static void explain_names_gangs_of_a_lower_priority_that_are_in_the_way(void **s
     cleanup_free char *urgent = xasprintf("explain ml/urgent --server %s", s.ops);
     wait_until(urgent, "would fit:  without gang ml/batch, which may be evicted (highest priority: "
                        "0, gangs and pods hit: 1, lost work: ");
+    cleanup_file char *path = file_make(
+        "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: new},"
+        " spec: {minMember: 1}}\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: new-0,"
+        " labels: {scheduling.x-k8s.io/pod-group: new}}, spec: {priority: 20, containers:"
+        " [{name: main, resources: {requests: {nvidia.com/gpu: 4}}}]}}\n");
+    cleanup_free char *check = xasprintf("check -f %s -n ml --server %s", path, s.ops);
+    expect(check, 3, "would fit   without gang ml/batch, which may be evicted (highest priority: ");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 

@@ -15,6 +15,7 @@ struct answer {
     char queues[256]; /* other queues, separated by spaces */
     char limit[256];  /* "queue resource used/limit needed" */
     char ahead[256];  /* the first gangs ahead of it, separated by spaces */
+    char victims[64]; /* what may be evicted for it */
     char after[256];  /* "running,a planned,b": the end of one of these is enough */
     int position, more_nodes;
 };
@@ -52,6 +53,8 @@ static void keep(void *arg, const struct gang_dry_run *r)
     for (size_t i = 0; i < r->n_after; i++)
         PUT(a->after, "%s%s,%s", i ? " " : "", r->after[i].planned ? "planned" : "running",
             r->after[i].gang ? r->after[i].gang->name : r->after[i].pod->name);
+    for (size_t i = 0; r->eviction && i < r->eviction->n_victims; i++)
+        PUT(a->victims, "%s%s", i ? " " : "", r->eviction->victims[i].gang->name);
     for (size_t i = 0; r->why && i < r->why->n_ahead; i++)
         PUT(a->ahead, "%s%s", i ? " " : "", r->why->ahead[i]->name);
 }
@@ -271,6 +274,33 @@ static void the_gangs_whose_end_is_enough_are_named(void **state)
     assert_string_equal(a.text, "gang default/new: 4 members needed, room for 1 (3 short of "
                                 "nvidia.com/gpu)");
     assert_string_equal(a.after, "running,runs planned,planned");
+    world_free(w);
+}
+
+/* A gang of a higher priority would evict the other. The question evicts nobody. */
+static void the_gangs_that_may_be_evicted_are_named(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    world_group(w, "low", 4);
+    for (int i = 0; i < 4; i++) {
+        cleanup_free char *name = xasprintf("low-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "low", 1);
+        f->node = xstrdup("n0");
+        f->phase = PHASE_RUNNING;
+        f->controlled = true;
+        world_pod_set(w, f);
+    }
+    for (int priority = 0; priority <= 10; priority += 10) {
+        struct question *q = question();
+        ask_group(q, "new", 1);
+        ask_pod(q, "new", 0, 1)->priority = priority;
+        cleanup_free struct answers *all = ask(w, q);
+        assert_int_equal(all->items[0].fits, GANG_NO);
+        assert_string_equal(all->items[0].victims, priority ? "low" : "");
+    }
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_evictions, 0);
     world_free(w);
 }
 
@@ -688,6 +718,7 @@ int main(void)
         cmocka_unit_test(the_gangs_ahead_are_named),
         cmocka_unit_test(the_gangs_ahead_are_named_without_queues),
         cmocka_unit_test(the_gangs_whose_end_is_enough_are_named),
+        cmocka_unit_test(the_gangs_that_may_be_evicted_are_named),
         cmocka_unit_test(what_would_help_is_not_said_beside_a_gang_that_fits),
         cmocka_unit_test(the_gangs_of_a_queue_whose_end_is_enough_are_named),
         cmocka_unit_test(a_gang_waits_behind_others_in_a_fifo_queue),
