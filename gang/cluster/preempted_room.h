@@ -5,9 +5,10 @@
  * When muster evicts pods to make room for a gang, the gang is not planned until they are gone.
  * Until then, muster keeps the room of its future plan: a slot for each member, which has no pod
  * and is not in the plan of the gang. Plans, filter and bind leave this room free for the gang.
- * Only these may use it: gangs and pods of a higher priority in the same queue, and ordinary pods
- * of a higher priority in no queue. Members beyond the minimum of their gang may not, because
- * nothing is evicted for them (struct reach). The gang's queue counts it.
+ * Only these may use it: gangs and pods of a higher priority in the same queue, ordinary pods of a
+ * higher priority in no queue, and gangs that have had preempted room for longer. Members beyond
+ * the minimum of their gang may not, because nothing is evicted for them (struct reach). The gang's
+ * queue counts it.
  *
  * The evicted pods stay charged while they exist. So preempted room is a separate sum, and used +
  * reserved + preempted room may exceed allocatable.
