@@ -210,7 +210,7 @@ struct gang_core {
     usec_t credited_at; /* up to when time counts in their credit and past use */
 
     /* plan/taker.c */
-    uint64_t victim_lists; /* so far */
+    uint64_t taker_rounds; /* calls of taker_remembers() so far */
 
     /* plan/queue_picks.c */
     uint64_t queue_passes; /* planning passes by queue so far */
@@ -308,7 +308,7 @@ struct gang_core {
     /* plan/plan_gang.c */
     uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
     uint64_t planned_in;      /* the last step (`steps`) that planned a gang it could defer */
-    uint64_t plans_wait;      /* the last step (`steps`) that began with no work left to plan */
+    uint64_t plans_wait;      /* the last step (`steps`) whose work was used up before it planned */
     bool plans_deferred;      /* gangs are due that the last step did not plan */
     /* A pass tries each due gang at least once, in one step or several. */
     uint64_t plan_pass;

@@ -234,12 +234,14 @@ bool plan_defer(struct gang_core *core, const struct gang *gang)
 }
 
 /* While room keeps growing, the first gangs in the order are due again in each step. If they use up
- * its work, every other step goes on with the gangs that the pass has not tried. */
+ * its work, every other step that plans goes on with the gangs that the pass has not tried. */
 static void continue_pass(struct gang_core *core)
 {
     if (core->plans_step == core->steps)
         return;
     core->plans_step = core->steps;
+    if (plans_wait(core))
+        return;
     core->plan_pass += !core->untried_deferred;
     core->untried_only = core->untried_deferred && !core->untried_only;
     core->untried_deferred = false;

@@ -12,7 +12,8 @@
  * no field of a PodGroup moves a gang ahead of its own merit, and a namespace cannot give a new
  * gang the position of a gang that has waited long.
  *
- * order_settle() updates gang->order.behind before each planning pass. by_order() is a total order
+ * order_settle() updates gang->order.behind before each planning pass, except in a step that waits
+ * (plans_wait() in plan/plan_gang.h). by_order() is a total order
  * at any time: it compares the merit of `behind`, then the own priority, then the own merit.
  */
 #ifndef MUSTER_GANG_PODGROUP_GANG_ORDER_H

@@ -636,7 +636,7 @@ void queues_settle(struct gang_core *core)
         else if (any_moved(core))
             count_singles(core);
     }
-    if (again || any_moved(core))
+    if (again || (core->queues.root && any_moved(core)))
         step_work_spend(core, WORK_PER_POD * (int64_t)map_count(&core->pods));
     if (core->queues.root || again) {
         room_grew(core);

@@ -201,6 +201,7 @@ int gang_core_dry_run(struct gang_core *core, struct gang_event *events, size_t 
         return -1;
     struct added a = {.core = core};
     struct gang_stats stats = core->stats;
+    order_settle(core); /* the last step may have left this to the next one */
     dry_run_begins(core);
     int r = add_all(&a, events, n, err);
     if (r == 0)

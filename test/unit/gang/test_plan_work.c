@@ -279,6 +279,34 @@ static void T04_moves_between_queues_do_not_stop_planning(void **state)
     world_free(w);
 }
 
+/* The gangs at the front of the order never fit. The last one does, and gets its turn. */
+static void T16_moves_between_queues_do_not_hide_the_end_of_the_order(void **state)
+{
+    (void)state;
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    config.plan_work = 1;
+    struct world *w = world_new_with(config, false);
+    for (int n = 0; n < NODES; n++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", n);
+        world_node(w, name, 0);
+    }
+    for (int i = 0; i < GANGS; i++)
+        add_gang(w, i, 0);
+    world_group(w, "last", 1);
+    world_pod(w, "last-0", "last", 0);
+    world_sync(w);
+    for (int i = 0; !is_planned(w, "last"); i++) {
+        assert_true(i <= 8 * GANGS);
+        if (i % 2)
+            world_queue_gone(w, "q");
+        else
+            world_queue(w, "q", NULL, 1, 1);
+    }
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +314,7 @@ int main(void)
         cmocka_unit_test(T04_gangs_left_for_a_later_step_keep_their_order),
         cmocka_unit_test(T04_an_ordinary_amount_of_work_takes_one_step),
         cmocka_unit_test(T04_moves_between_queues_do_not_stop_planning),
+        cmocka_unit_test(T16_moves_between_queues_do_not_hide_the_end_of_the_order),
         cmocka_unit_test(T16_a_plan_that_takes_too_much_work_is_given_up),
         cmocka_unit_test(T16_gangs_with_too_large_plans_take_turns),
         cmocka_unit_test(T16_a_gang_that_waits_for_its_turn_says_so),
