@@ -1,40 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/pod_taker.h"
 
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
+#include "gang/plan/victims.h"
 
-/* About 20 ms. kube-scheduler compares some hundred nodes at most. */
-#define WORK_PER_CALL 100000
+/* About 20 ms: what one preempt call may spend here. A removed pod costs WORK_PER_POD, and 1 for
+ * each queue above it. */
+#define WORK_MAX     100000
+#define WORK_PER_POD 8
 
-struct pod_taker pod_taker_of(struct gang_core *core, const struct gang_pod_facts *facts,
-                              const struct pod *pod)
+/* ---- what the pod's queue may take ---- */
+
+/* The queue below the root in which the queue is. */
+static const struct queue *top_of(const struct queue *queue)
+{
+    while (queue->level > 1)
+        queue = queue->parent;
+    return queue;
+}
+
+/* Adds what other pods need of the same resources, if kube-scheduler has nominated them and they
+ * are in the same part of the tree: their queues do not use it yet. */
+static void add_nominated(struct pod_taker *t, const struct pod *self, struct need *needs, size_t n)
+{
+    const struct gang_core *core = t->taker.core;
+    if (!core->n_nominated_room)
+        return;
+    t->work_left -= (int64_t)map_count(&core->nodes) / LOOKS_PER_WORK;
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room) {
+            const struct queue *queue = queue_of_pod(core, pod);
+            t->work_left--;
+            if (pod == self || queue == core->queues.none ||
+                top_of(queue) != top_of(t->taker.queue))
+                continue;
+            for (size_t i = 0; i < n; i++)
+                if (__builtin_add_overflow(needs[i].amount,
+                                           signature_need(pod->signature, needs[i].resource),
+                                           &needs[i].amount))
+                    needs[i].amount = INT64_MAX / 2;
+        }
+    }
+}
+
+static void find_entitled(struct pod_taker *t, const struct pod *pod)
+{
+    const struct signature *s = pod->signature;
+    cleanup_free struct need *needs = xcalloc(s->n_needs + 1, sizeof *needs);
+    for (size_t i = 0; i < s->n_needs; i++)
+        needs[i] = s->needs[i];
+    t->taker.what = reclaimed_for(t->taker.core, (struct need_list){s->needs, s->n_needs, 1});
+    add_nominated(t, pod, needs, s->n_needs);
+    t->taker.entitled =
+        queue_entitled(t->taker.core, t->taker.queue, (struct need_list){needs, s->n_needs, 1});
+}
+
+/* ---- one call ---- */
+
+/* Queues still count pods that are ending, so a queue could lend the same room twice. */
+static void without_ending(struct pod_taker *t)
+{
+    list_for_each (pod, &t->taker.core->ending, struct pod, in_ending) {
+        t->work_left -= WORK_PER_POD;
+        if (t->work_left < 0)
+            return;
+        if (pod_is_leaving(t->taker.core, pod))
+            trial_without_pod(&t->trial, pod);
+    }
+}
+
+struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_facts *facts,
+                                 const struct pod *pod)
 {
     bool missing = false;
-    struct pod_taker t = {.taker = {.core = core}, .work_left = WORK_PER_CALL};
+    struct pod_taker t = {.taker = {.core = core}, .work_left = WORK_MAX};
     struct queue *queue = core->queues.root ? queue_of_single(core, facts, &missing) : NULL;
-    t.is_free = !queue || queue == core->queues.none;
+    t.is_free = !missing && (!queue || queue == core->queues.none);
     if (t.is_free)
         return t;
+    t.trial = trial_begin(core);
     t.taker.queue = queue;
-    taker_begins_list(&t.taker);
-    if (pod) {
-        struct need_list needs = {pod->signature->needs, pod->signature->n_needs, 1};
-        t.taker.what = reclaimed_for(core, needs);
-        t.taker.entitled = queue_entitled(core, queue, needs);
-    }
+    if (missing)
+        t.work_left = 0; /* no gang could start in it either */
+    else if (pod)
+        find_entitled(&t, pod);
+    without_ending(&t);
+    t.base = trial_mark(&t.trial);
+    taker_remembers(&t.taker);
     return t;
 }
 
-/* Whether the pod is on a node and uses room there. kube-scheduler may know less than muster. */
-static bool uses_room(const struct pod *pod)
+void pod_taker_end(struct pod_taker *t)
 {
-    return pod && pod->node && pod_counts(pod) && !pod_is_finished(pod);
+    if (!t->is_free)
+        trial_end(&t->trial);
 }
 
-static struct take take_from(struct pod_taker *t, const struct pod *pod)
+/* ---- the victims of one node ---- */
+
+static struct take take_from(struct pod_taker *t, const struct pod *pod, struct queue *queue)
 {
     struct gang_core *core = t->taker.core;
-    struct queue *queue = queue_of_pod(core, pod);
+    if (queue == core->queues.none)
+        return (struct take){.may = true};
     struct take take = may_take(&t->taker, queue, /* lower= */ true);
     if (take.branch && pod->gang && gang_has_won(core, pod->gang))
         take.may = false;
@@ -43,53 +113,46 @@ static struct take take_from(struct pod_taker *t, const struct pod *pod)
     return take;
 }
 
-static bool keeps_deserved(struct pod_taker *t, struct trial *trial, struct pod *pod,
-                           struct take take)
+static bool take_one(struct pod_taker *t, struct pod *pod, struct take take)
 {
+    const struct queue *below;
+    uint64_t compared = t->taker.core->budgets.compared;
     if (!take.branch) {
-        trial_without_pod(trial, pod);
+        trial_without_pod(&t->trial, pod);
         return true;
     }
-    t->work_left -= take.queue->level;
-    struct borrowed before = borrowed_before(trial, &t->taker, take);
+    struct borrowed before = borrowed_before(&t->trial, &t->taker, take);
     if (!before.what.n)
         return false;
-    trial_without_pod(trial, pod);
-    return only_borrowed(trial, &t->taker, take, &before);
+    trial_without_pod(&t->trial, pod);
+    t->work_left -= WORK_PER_POD + take.queue->level;
+    t->work_left -= (int64_t)(t->taker.core->budgets.compared - compared) / LOOKS_PER_WORK;
+    return only_borrowed(&t->trial, &t->taker, take, &before, &below);
 }
 
-/* Whether the queues of all victims keep what they deserve without them. */
-static bool all_keep_deserved(struct pod_taker *t, const struct gang_victims *victims,
-                              const struct take *takes)
+/* The victim, if it uses room; kube-scheduler may know less than muster. */
+static struct pod *victim_of(const struct pod_taker *t, const char *uid)
 {
-    struct trial trial = trial_begin(t->taker.core);
-    bool keep = true;
-    for (size_t i = 0; i < victims->n && keep; i++) {
-        struct pod *pod = pod_by_uid(t->taker.core, victims->uids[i]);
-        if (uses_room(pod))
-            keep = keeps_deserved(t, &trial, pod, takes[i]);
-    }
-    trial_end(&trial);
-    return keep;
+    struct pod *pod = pod_by_uid(t->taker.core, uid);
+    return pod && pod_runs(pod) ? pod : NULL;
 }
 
 bool pod_may_take(struct pod_taker *t, const struct gang_victims *victims)
 {
     if (t->is_free)
         return true;
-    bool borrowed = false;
     cleanup_free struct take *takes = xcalloc(victims->n + 1, sizeof *takes);
     t->work_left -= (int64_t)victims->n;
-    if (t->work_left < 0)
-        return false;
-    for (size_t i = 0; i < victims->n; i++) {
-        const struct pod *pod = pod_by_uid(t->taker.core, victims->uids[i]);
-        if (!uses_room(pod))
-            continue;
-        takes[i] = take_from(t, pod);
-        if (!takes[i].may)
-            return false;
-        borrowed |= takes[i].branch != NULL;
+    bool may = t->work_left >= 0;
+    for (size_t i = 0; i < victims->n && may; i++) { /* before any of them is removed */
+        struct pod *pod = victim_of(t, victims->uids[i]);
+        takes[i] = pod ? take_from(t, pod, queue_of_pod(t->taker.core, pod)) : takes[i];
+        may = !pod || takes[i].may;
     }
-    return !borrowed || all_keep_deserved(t, victims, takes);
+    for (size_t i = 0; i < victims->n && may; i++) {
+        struct pod *pod = victim_of(t, victims->uids[i]);
+        may = !pod || take_one(t, pod, takes[i]);
+    }
+    trial_back(&t->trial, t->base);
+    return may && t->work_left >= 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which preemptions of kube-scheduler muster allows: those that break no gang, and those that the
  * rules of queues allow. */
-#include "test/lib/world.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world_queues.h"
 
 #include <stdio.h>
@@ -245,7 +245,7 @@ static void a_pod_takes_only_what_another_queue_has_borrowed(void **state)
     struct world *w = in_queues();
     assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "other-3"), "a b");
     assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1", "mine-0"), "a b");
-    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1 other-2", "free"), "");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1 other-2", "free"), "b");
     assert_string_equal(preempt_in(w, "other", 1000, "other-0", "mine-0"), "a");
     world_pod_set(w, pod_of("mine-1", "mine", "b")); /* now mine uses all that it deserves */
     assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "mine-0"), "b");
@@ -295,6 +295,126 @@ static void a_pod_waits_until_others_have_run_for_the_minimum_time(void **state)
     world_free(w);
 }
 
+static void ends(struct world *w, const char *name, const char *queue, const char *node)
+{
+    struct gang_pod_facts *f = pod_of(name, queue, node);
+    f->deleting = true;
+    world_pod_set(w, f);
+}
+
+/* Victims that are ending still use the room that was borrowed, and pods for which others end use
+ * nothing yet. Both count. */
+static void pods_do_not_take_the_same_room_twice(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    world_pod_gone(w, "mine-0"); /* mine deserves 2 and uses nothing */
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "other-3"), "a b");
+    ends(w, "other-0", "other", "a");
+    struct gang_pod_facts *first = pod_of("first", "mine", NULL);
+    first->nominated = xstrdup("a");
+    first->priority = 1000;
+    world_pod_set(w, first);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-1", "other-3"), "a b");
+    ends(w, "other-1", "other", "a"); /* other has 2 left, which it deserves */
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-2", "other-3"), "");
+    world_queue(w, "other", NULL, 0, 100);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-2", "other-3"), "a b");
+    struct gang_pod_facts *second = pod_of("second", "mine", NULL);
+    second->nominated = xstrdup("a");
+    second->priority = 1000;
+    world_pod_set(w, second);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-2", "other-3"), ""); /* mine has its 2 */
+    world_free(w);
+}
+
+/* The parent of the other queue borrows, and a queue between keeps what it deserves. */
+static void each_queue_above_the_victim_keeps_what_it_deserves(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    world_queue(w, "team", NULL, 1, 100);
+    world_queue(w, "part", "team", 3, 100);
+    world_queue(w, "other", "part", 0, 100);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0", "other-3"), "a b");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1", "other-3"), "b");
+    world_free(w);
+}
+
+/* Members that their gangs do not need. */
+static void members_count_in_the_queue_of_their_gang(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    struct gang_group_facts *g = world_group_facts("g", 1);
+    g->queue = xstrdup("other");
+    world_group_set(w, g);
+    world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-1", "g", 1, "b", PHASE_RUNNING);
+    assert_string_equal(preempt_in(w, "mine", 1000, "g-0", "g-1"), "a b");
+    world_queue(w, "other", NULL, 6, 100);
+    assert_string_equal(preempt_in(w, "mine", 1000, "g-0", "g-1"), "");
+    world_free(w);
+}
+
+/* Many victims, each covered by many budgets. The call ends in time and keeps some nodes. */
+static void T04_a_preempt_call_is_bounded(void **state)
+{
+    (void)state;
+    enum { CANDIDATES = IS_FAST_BUILD ? 500 : 20, EACH = 110, BUDGETS = 500 };
+    struct world *w = world_new();
+    w->unchecked = true;
+    world_queue(w, "mine", NULL, 1000, GANG_UNLIMITED);
+    world_queue(w, "team", NULL, 0, GANG_UNLIMITED);
+    world_queue(w, "other", "team", 0, GANG_UNLIMITED);
+    const char *names[CANDIDATES];
+    struct gang_victims *victims = xcalloc(CANDIDATES, sizeof *victims);
+    for (int n = 0; n < CANDIDATES; n++) {
+        char *name = xasprintf("n%d", n);
+        const char **uids = xcalloc(EACH, sizeof *uids);
+        names[n] = name;
+        world_node(w, name, EACH);
+        for (int i = 0; i < EACH; i++) {
+            cleanup_free char *pod = xasprintf("v-%d-%d", n, i);
+            struct gang_pod_facts *f = pod_of(pod, "other", name);
+            uids[i] = xstrdup(f->uid);
+            world_pod_set(w, f);
+        }
+        victims[n] = (struct gang_victims){uids, EACH};
+    }
+    for (int i = 0; i < BUDGETS; i++) {
+        cleanup_free char *name = xasprintf("budget-%d", i);
+        world_budget(w, name, "nobody", 0);
+    }
+    world_pod_set(w, pod_of("preemptor", "mine", NULL));
+    struct gang_event ev = {.kind = GANG_EV_PREEMPT,
+                            .id = 1,
+                            .pod = pod_of("preemptor", "mine", NULL),
+                            .names = names,
+                            .n_names = CANDIDATES,
+                            .victims = victims};
+    ev.pod->priority = 1000;
+    size_t n;
+    double ms = cost_ms();
+    const struct gang_effect *effects = gang_step(w->core, ++w->now, &ev, 1, &n);
+    ms = cost_ms() - ms;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        kept += effects[i].kind == GANG_REPLY_PREEMPT ? effects[i].preempt.n_kept : 0;
+    print_message("%zu of %d nodes kept in %.1f ms\n", kept, CANDIDATES, ms);
+    assert_in_range(kept, 1, CANDIDATES);
+    assert_true(ms < cost_limit(100));
+    gang_event_done(&ev);
+    for (int i = 0; i < CANDIDATES; i++) {
+        for (int k = 0; k < EACH; k++)
+            free((void *)(uintptr_t)victims[i].uids[k]);
+        free((void *)(uintptr_t)victims[i].uids);
+        free((void *)(uintptr_t)names[i]);
+    }
+    free(victims);
+    world_free(w);
+}
+
 /* The node goes with the others, because kube-scheduler evicts all victims of a node or none. */
 static void each_victim_of_a_node_must_obey_the_queues(void **state)
 {
@@ -302,7 +422,9 @@ static void each_victim_of_a_node_must_obey_the_queues(void **state)
     struct world *w = in_queues();
     world_pod_set(w, pod_of("free-a", NULL, "a"));
     assert_string_equal(preempt_in(w, "mine", 1000, "other-0 unknown", "mine-0 other-3"), "a b");
-    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 free-a", "mine-0 free"), "");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 free-a", "mine-0 free"), "a b");
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-0 other-1 other-2 free-a", "free"), "b");
+    assert_string_equal(preempt_in(w, "nowhere", 1000, "free-a", "free"), "");
     world_free(w);
 }
 
@@ -324,6 +446,10 @@ int main(void)
         cmocka_unit_test(a_pod_takes_nothing_that_is_not_preemptible),
         cmocka_unit_test(a_pod_waits_until_others_have_run_for_the_minimum_time),
         cmocka_unit_test(each_victim_of_a_node_must_obey_the_queues),
+        cmocka_unit_test(pods_do_not_take_the_same_room_twice),
+        cmocka_unit_test(each_queue_above_the_victim_keeps_what_it_deserves),
+        cmocka_unit_test(members_count_in_the_queue_of_their_gang),
+        cmocka_unit_test(T04_a_preempt_call_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
