@@ -108,8 +108,11 @@ void put_evictions(struct buf *out, const char *fit, const char *none, const jso
         if (*deserving)
             buf_printf(out, "; queue %s would have less than it deserves", deserving);
         if (*limited) {
-            buf_printf(out, "; the limit on reclaim protects queue %s for another ", limited);
-            format_until(out, reply_text(eviction, "limitedUntil"));
+            const char *until = reply_text(eviction, "limitedUntil");
+            buf_printf(out, "; the limit on reclaim protects queue %s", limited);
+            buf_puts(out, *until ? " for another " : "");
+            if (*until)
+                format_until(out, until);
         }
         if (*budget) {
             buf_puts(out, "; some pods are protected by ");

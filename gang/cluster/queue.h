@@ -117,7 +117,7 @@ struct queue {
 
     /* plan/taker.c: how the present taker may take room from it */
     struct queue_as_victim {
-        uint64_t list;        /* core->victim_lists when this was found out; 0: never */
+        uint64_t round;       /* core->taker_rounds when this was found out; 0: never */
         struct queue *branch; /* see struct take; NULL: only by priority, if it is its own queue */
         usec_t min_runtime;
     } as_victim;

@@ -193,17 +193,9 @@ static bool lacks_room(const struct gang *gang, const struct outcome *o)
 {
     if (o->refusal || gang->n_slots || gang->expecting || gang->halted)
         return false;
-    switch (o->code) {
-    case REASON_NO_MATCHING_NODE:
-    case REASON_VOLUME_NODE:
-    case REASON_REFUSED_BY_SCHEDULER:
-    case REASON_PLAN_TOO_LARGE:
-    case REASON_BEHIND:
-        return false;
-    default:
-        return gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
-               gang->state == GANG_RECOVERING;
-    }
+    return evictions_may_help(o->code) &&
+           (gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
+            gang->state == GANG_RECOVERING);
 }
 
 static bool nothing_is_lower(const struct gang_core *core, const struct gang *gang)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/eviction_cost.h"
 
-static int64_t sum_of(int64_t a, int64_t b)
-{
-    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
-}
-
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
 {
     struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
@@ -20,8 +15,8 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
         cost.priority = v->priority > cost.priority ? v->priority : cost.priority;
         cost.gangs += !victims->hit[v->owner];
         victims->hit[v->owner] = true;
-        cost.lost = sum_of(cost.lost, v->lost);
-        cost.ran = sum_of(cost.ran, v->ran);
+        cost.lost = eviction_sum(cost.lost, v->lost);
+        cost.ran = eviction_sum(cost.ran, v->ran);
     }
     for (size_t i = 0; i < n; i++)
         victims->hit[victims->items[i].owner] = false;

@@ -7,6 +7,12 @@
 
 #include "gang/plan/victims.h"
 
+/* The sum, at most INT64_MAX. */
+static inline int64_t eviction_sum(int64_t a, int64_t b)
+{
+    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
+}
+
 /* The cost of a set of victims. A later part counts only if all earlier parts are equal. */
 struct eviction_cost {
     bool ends_job; /* a victim ends its Job */

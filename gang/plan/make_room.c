@@ -84,7 +84,7 @@ static void list_usages(struct room_search *r)
             list_for_each (slot, &v->gang->slots, struct slot, in_gang)
                 add_usage(r, &cap, slot->node, i);
         }
-        search_spend(s, 1 + (int64_t)(r->n_usages - before) / PODS_PER_WORK);
+        search_spend(s, 1 + (int64_t)(r->n_usages - before) / LOOKS_PER_WORK);
     }
     sort_by_node(r);
 }

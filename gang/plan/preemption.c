@@ -132,7 +132,7 @@ static bool put_back(struct victim_search *s, size_t i, bool quota)
                 break;
     if (fit && quota) {
         int levels = queue_of_gang(s->core, s->gang)->level + 1;
-        search_spend(s, (int64_t)s->gang->n_slots * levels / PODS_PER_WORK);
+        search_spend(s, (int64_t)s->gang->n_slots * levels / LOOKS_PER_WORK);
         fit = !plan_exceeds_queue(s->core, s->gang);
     }
     if (!fit)
@@ -258,8 +258,22 @@ static enum gang_answer find_set_by_priority(struct victim_search *s, bool *set)
 
 /* ---- the search ---- */
 
+/* Deducts the work of removing all ending pods. False: it is too much. */
+static bool spend_on_ending(struct victim_search *s)
+{
+    list_for_each (pod, &s->core->ending, struct pod, in_ending) {
+        (void)pod;
+        search_spend(s, WORK_PER_POD);
+        if (*s->work_left <= 0)
+            return false;
+    }
+    return true;
+}
+
 static enum preemption_result without_evictions(struct victim_search *s)
 {
+    if (!spend_on_ending(s))
+        return PREEMPTION_UNKNOWN;
     trial_without_leaving(&s->trial, s->gang);
     s->base = trial_mark(&s->trial);
     enum gang_answer answer = search_fits(s);
@@ -367,6 +381,23 @@ static struct preemption preemption(struct gang_core *core, struct gang *gang, i
     free(s.hits);
     free(s.whole);
     return ret;
+}
+
+bool evictions_may_help(enum gang_reason_code code)
+{
+    static const bool no[REASON_MAX] = {
+        [REASON_NO_MATCHING_NODE] = true,
+        [REASON_VOLUME_NODE] = true,
+        [REASON_REFUSED_BY_SCHEDULER] = true,
+        [REASON_PLAN_TOO_LARGE] = true,
+        [REASON_BEHIND] = true,
+        [REASON_QUEUE_BEHIND] = true,
+        [REASON_QUEUE_MISSING] = true,
+        [REASON_QUEUE_INVALID] = true,
+        [REASON_QUEUE_CLOSED] = true,
+        [REASON_QUEUE_FORBIDDEN] = true,
+    };
+    return !no[code];
 }
 
 struct preemption preemption_search(struct gang_core *core, struct gang *gang, int64_t *work_left)

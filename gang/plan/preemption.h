@@ -59,6 +59,8 @@ struct preemption {
     struct places places; /* of preemption_check(): where the gang has room without them */
 };
 
+/* Whether more room might help a gang that waits for this reason. */
+bool evictions_may_help(enum gang_reason_code code);
 /* Searches for room for the gang, which must have no slots. Deducts its work from *work_left, in
  * scanned nodes; the rest may be negative. Leaves the core unchanged. No other trial may be open.
  * The result borrows gangs and pods from the core, so it is valid until the next step. The caller

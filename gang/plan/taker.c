@@ -28,9 +28,9 @@ struct taker taker_of(struct gang_core *core, const struct gang *gang)
     return taker;
 }
 
-void taker_begins_list(struct taker *taker)
+void taker_remembers(struct taker *taker)
 {
-    taker->list = ++taker->core->victim_lists;
+    taker->round = ++taker->core->taker_rounds;
 }
 
 /* The branch of another queue that has borrowed what the taker may take back; NULL: none. */
@@ -44,10 +44,10 @@ static struct queue *lending_branch(const struct taker *taker, struct queue *the
 static const struct queue_as_victim *as_victim(const struct taker *taker, struct queue *theirs)
 {
     struct queue_as_victim *v = &theirs->as_victim;
-    if (v->list == taker->list)
+    if (v->round == taker->round)
         return v;
     bool own = theirs == taker->queue;
-    v->list = taker->list;
+    v->round = taker->round;
     v->branch = own ? NULL : lending_branch(taker, theirs);
     v->min_runtime =
         queue_min_runtime(v->branch ? v->branch : theirs, /* reclaim= */ v->branch != NULL);
@@ -60,7 +60,7 @@ struct take may_take(const struct taker *taker, struct queue *theirs, bool lower
     if (theirs == taker->queue)
         return (struct take){.may = lower};
     struct queue *branch =
-        taker->list ? as_victim(taker, theirs)->branch : lending_branch(taker, theirs);
+        taker->round ? as_victim(taker, theirs)->branch : lending_branch(taker, theirs);
     if (!branch)
         return (struct take){.may = false};
     return (struct take){.may = true, .queue = theirs, .branch = branch};
@@ -103,23 +103,28 @@ struct borrowed borrowed_before(const struct trial *t, const struct taker *taker
     return b;
 }
 
-/* Whether the queues keep the devices that they deserve without what was removed since the mark. */
-static bool keep_devices(const struct trial *t, struct trial_mark since, struct take from)
+/* A queue that has less devices than it deserves without what was removed since the mark. */
+static const struct queue *below_devices(const struct trial *t, struct trial_mark since,
+                                         struct take from)
 {
     const struct signature *last = NULL;
-    for (size_t i = since.n; i < t->n; i++) {
+    const struct queue *below = NULL;
+    for (size_t i = since.n; i < t->n && !below; i++) {
         const struct signature *left = trial_left_signature(t, i);
-        if (left && left != last && !queues_keep_devices(t->core, from.queue, from.branch, left))
-            return false;
+        if (left && left != last)
+            below = queue_below_devices(t->core, from.queue, from.branch, left);
         last = left;
     }
-    return true;
+    return below;
 }
 
 bool only_borrowed(const struct trial *t, const struct taker *taker, struct take from,
-                   const struct borrowed *before)
+                   const struct borrowed *before, const struct queue **ret_below)
 {
-    return queue_uses(t->core, from.branch, &before->what) < before->used &&
-           queues_keep_deserved(t->core, from.queue, from.branch, &taker->what) &&
-           (taker->what.devices || keep_devices(t, before->mark, from));
+    const struct queue *below =
+        queue_below_deserved(t->core, from.queue, from.branch, &taker->what);
+    if (!below && !taker->what.devices)
+        below = below_devices(t, before->mark, from);
+    *ret_below = below;
+    return !below && queue_uses(t->core, from.branch, &before->what) < before->used;
 }

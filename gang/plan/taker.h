@@ -18,12 +18,12 @@ struct taker {
     struct queue *queue;          /* its own; NULL: without queues */
     const struct queue *entitled; /* see queue_entitled(); NULL: it takes nothing back */
     struct reclaimed what;        /* the resources that it may take back */
-    uint64_t list;                /* which list is made for it, see struct queue_as_victim */
+    uint64_t round;               /* see taker_remembers(); 0: it does not */
 };
 struct taker taker_of(struct gang_core *core, const struct gang *gang);
-/* Begins a list of what it may take. Until it ends, nothing changes on which the answers depend, so
- * they are found once per queue. */
-void taker_begins_list(struct taker *taker);
+/* From now on, nothing changes on which may_take() and has_run() depend, so their answers are found
+ * once per queue. */
+void taker_remembers(struct taker *taker);
 
 /* Whether the taker may take room from a gang or pod, and how: from its own queue by priority, or
  * from `queue` what `branch` has borrowed. `branch` is `queue` or a queue above it. */
@@ -59,9 +59,9 @@ struct borrowed {
     struct trial_mark mark;
 };
 struct borrowed borrowed_before(const struct trial *t, const struct taker *taker, struct take from);
-/* Whether only borrowed room was removed since then, and each queue there keeps what it deserves.
- */
+/* Whether borrowed room was removed since then, and each queue there keeps what it deserves. If one
+ * does not, sets *ret_below to it, else to NULL. */
 bool only_borrowed(const struct trial *t, const struct taker *taker, struct take from,
-                   const struct borrowed *before);
+                   const struct borrowed *before, const struct queue **ret_below);
 
 #endif

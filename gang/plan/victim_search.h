@@ -16,8 +16,6 @@
 
 /* Removing a pod costs as much work as scanning this many nodes. */
 #define WORK_PER_POD 4
-/* Looking at this many pods costs as much work as scanning one node. */
-#define PODS_PER_WORK 8
 
 struct victim_search {
     struct gang_core *core;

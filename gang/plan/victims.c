@@ -9,13 +9,12 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reach.h"
 #include "gang/cluster/resources.h"
+#include "gang/plan/eviction_cost.h"
 #include "gang/plan/queue_check.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queues.h"
 
-/* Looking at PODS_PER_WORK pods, or at as many disruption budgets, costs as much work as scanning
- * one node. Sorting one victim costs as much as scanning WORK_PER_VICTIM nodes. */
-#define PODS_PER_WORK   8
+/* Sorting one victim costs as much work as scanning this many nodes. */
 #define WORK_PER_VICTIM 2
 
 /* ---- who may be taken ---- */
@@ -82,11 +81,6 @@ static int64_t seconds_since(const struct gang_core *core, usec_t since)
     return api_time(core) > since ? (api_time(core) - since) / USEC_PER_SEC : 0;
 }
 
-static int64_t sum_of(int64_t a, int64_t b)
-{
-    return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a;
-}
-
 /* The work since the checkpoint is lost. */
 static void add_loss(const struct gang_core *core, struct victim *v, const struct pod *pod,
                      usec_t checkpoint)
@@ -95,9 +89,9 @@ static void add_loss(const struct gang_core *core, struct victim *v, const struc
     int64_t lost;
     if (__builtin_mul_overflow(seconds_since(core, since), devices_of(core, pod->signature), &lost))
         lost = INT64_MAX;
-    v->lost = sum_of(v->lost, lost);
+    v->lost = eviction_sum(v->lost, lost);
     /* Of pods that have just started, fewer are better. */
-    v->ran = sum_of(v->ran, seconds_since(core, start) + 1);
+    v->ran = eviction_sum(v->ran, seconds_since(core, start) + 1);
 }
 
 /* ---- the list ---- */
@@ -306,7 +300,7 @@ static void spend(const struct gang_core *core, int pods, uint64_t *compared, in
 {
     int64_t looks = pods + (int64_t)(core->budgets.compared - *compared);
     *compared = core->budgets.compared;
-    *work_left -= 1 + looks / PODS_PER_WORK;
+    *work_left -= 1 + looks / LOOKS_PER_WORK;
 }
 
 static struct victims list(struct gang_core *core, const struct gang *gang, uint32_t decision,
@@ -317,7 +311,7 @@ static struct victims list(struct gang_core *core, const struct gang *gang, uint
     uint64_t compared = core->budgets.compared;
     if (!gang_may_preempt(gang))
         return victims;
-    taker_begins_list(&victims.taker);
+    taker_remembers(&victims.taker);
     list_for_each (victim, &core->gangs, struct gang, in_core) {
         if (*work_left <= 0 || victims.n == most)
             break;
@@ -427,9 +421,10 @@ static bool remove_borrowed(struct trial *t, struct victims *victims, const stru
     struct borrowed before = borrowed_before(t, &victims->taker, v->take);
     if (!before.what.n || !remove_one(t, victims, v))
         return false;
-    bool may = only_borrowed(t, &victims->taker, v->take, &before);
-    if (!may && !victims->deserving)
-        victims->deserving = v->take.queue;
+    const struct queue *below;
+    bool may = only_borrowed(t, &victims->taker, v->take, &before, &below);
+    if (below && !victims->deserving)
+        victims->deserving = below;
     return may;
 }
 

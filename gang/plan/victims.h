@@ -33,6 +33,10 @@
 
 #include "gang/plan/taker.h"
 
+/* Looking at this many pods, or comparing a pod with as many disruption budgets, costs as much work
+ * as scanning one node. */
+#define LOOKS_PER_WORK 8
+
 struct victim {
     struct gang *gang; /* NULL: an ordinary pod */
     struct pod *pod;   /* NULL: the whole gang */
@@ -62,8 +66,8 @@ struct victims {
      * none. */
     const struct queue *resting;
     usec_t rests_until;
-    /* Of a search: the first queue that keeps a victim, because it deserves what would be taken;
-     * NULL: none has. */
+    /* Of a search: the first queue that would have had less than it deserves without a victim;
+     * NULL: none. */
     const struct queue *deserving;
 };
 

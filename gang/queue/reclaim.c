@@ -127,35 +127,36 @@ __int128 queue_uses(const struct gang_core *core, const struct queue *branch,
     return sum;
 }
 
-/* Whether all queues from `queue` up to `branch` use at least what they deserve of the resource. */
-static bool keep_deserved(const struct gang_core *core, const struct queue *queue,
-                          const struct queue *branch, uint32_t resource)
+/* The first queue from `queue` up to `branch` that uses less than it deserves of the resource. */
+static const struct queue *below_deserved(const struct gang_core *core, const struct queue *queue,
+                                          const struct queue *branch, uint32_t resource)
 {
     for (; queue; queue = queue == branch ? NULL : queue->parent) {
         uint32_t r = counted_as(core, queue, resource);
         if (amount_of(&queue->used, r) < deserved_of(queue, r))
-            return false;
+            return queue;
     }
-    return true;
+    return NULL;
 }
 
-bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
-                          const struct queue *branch, const struct reclaimed *what)
+const struct queue *queue_below_deserved(const struct gang_core *core, const struct queue *queue,
+                                         const struct queue *branch, const struct reclaimed *what)
 {
-    for (size_t i = 0; i < what->n; i++)
-        if (!keep_deserved(core, queue, branch, what->resources[i]))
-            return false;
-    return true;
+    const struct queue *below = NULL;
+    for (size_t i = 0; i < what->n && !below; i++)
+        below = below_deserved(core, queue, branch, what->resources[i]);
+    return below;
 }
 
-bool queues_keep_devices(const struct gang_core *core, const struct queue *queue,
-                         const struct queue *branch, const struct signature *signature)
+const struct queue *queue_below_devices(const struct gang_core *core, const struct queue *queue,
+                                        const struct queue *branch,
+                                        const struct signature *signature)
 {
-    for (size_t i = 0; i < signature->n_needs; i++)
-        if (resource_is(core, signature->needs[i].resource, RESOURCE_DEVICE) &&
-            !keep_deserved(core, queue, branch, signature->needs[i].resource))
-            return false;
-    return true;
+    const struct queue *below = NULL;
+    for (size_t i = 0; i < signature->n_needs && !below; i++)
+        if (resource_is(core, signature->needs[i].resource, RESOURCE_DEVICE))
+            below = below_deserved(core, queue, branch, signature->needs[i].resource);
+    return below;
 }
 
 usec_t queue_min_runtime(const struct queue *queue, bool reclaim)

@@ -46,13 +46,14 @@ struct reclaimed queue_lent(const struct gang_core *core, const struct queue *br
 /* The sum of what `branch` uses of these resources. */
 __int128 queue_uses(const struct gang_core *core, const struct queue *branch,
                     const struct reclaimed *what);
-/* Whether all queues from `queue` up to `branch` use at least what they deserve of the resources
- * that count. For a trial, after a victim is removed. */
-bool queues_keep_deserved(const struct gang_core *core, const struct queue *queue,
-                          const struct queue *branch, const struct reclaimed *what);
+/* The first queue from `queue` up to `branch` that uses less than it deserves of the resources that
+ * count; NULL: none. For a trial, after a victim is removed. */
+const struct queue *queue_below_deserved(const struct gang_core *core, const struct queue *queue,
+                                         const struct queue *branch, const struct reclaimed *what);
 /* The same for the devices that the signature needs. */
-bool queues_keep_devices(const struct gang_core *core, const struct queue *queue,
-                         const struct queue *branch, const struct signature *signature);
+const struct queue *queue_below_devices(const struct gang_core *core, const struct queue *queue,
+                                        const struct queue *branch,
+                                        const struct signature *signature);
 /* How long a gang of the queue runs at least before it may be taken: what the first queue states
  * from this one upwards. `reclaim`: by another queue. */
 usec_t queue_min_runtime(const struct queue *queue, bool reclaim);

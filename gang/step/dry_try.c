@@ -10,6 +10,7 @@
 #include "gang/plan/min_resources_check.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/preemption.h"
 #include "gang/plan/queue_picks.h"
 #include "gang/plan/shortage.h"
 #include "gang/podgroup/earmark.h"
@@ -448,7 +449,8 @@ static void tell(struct tries *d, struct newcomer *c, gang_dry_run_fn *fn, void 
             find_holders(&why, &r);
             if (v->limit.queue)
                 find_users(d, c, &r);
-            gang_core_explain(d->core, r.ref, GANG_EXPLAIN_EVICTION, &evictions);
+            if (evictions_may_help(v->code))
+                gang_core_explain(d->core, r.ref, GANG_EXPLAIN_EVICTION, &evictions);
             r.eviction = evictions.eviction.searched ? &evictions.eviction : NULL;
         }
     }

@@ -594,7 +594,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref, enum 
     bool waits = what_if_begin(&w, core, group->gang);
     if (part == GANG_EXPLAIN_STATE)
         explain_state(core, group, ret);
-    if (!waits)
+    if (!waits || !evictions_may_help(group->gang->reason.code))
         ret->next = GANG_EXPLAIN_END;
     else if (part == GANG_EXPLAIN_EVICTION)
         explain_victims(core, group->gang, ret);

@@ -26,6 +26,11 @@ static const struct {
     {"'eviction':{'makesRoom':'no','victims':[],'deservingQueue':'b','protectedBy':'ml/guard'}",
      "evictions:  would not make enough room; queue b would have less than it deserves; some pods "
      "are protected by PodDisruptionBudget ml/guard\n"},
+    {"'eviction':{'makesRoom':'no','victims':[],'limitedQueue':'b'}",
+     "evictions:  would not make enough room; the limit on reclaim protects queue b\n"},
+    {"'eviction':{'makesRoom':'no','victims':[],'limitedQueue':'b',"
+     "'limitedUntil':'2199-01-01T00:00:00Z'}",
+     "evictions:  would not make enough room; the limit on reclaim protects queue b for another "},
     {"'eviction':{'makesRoom':'no','victims':[],'protectedBy':'several'}",
      "evictions:  would not make enough room; some pods are protected by several "
      "PodDisruptionBudgets\n"},
