@@ -66,31 +66,24 @@ func TestQ04_OrdinaryPodsObeyQueues(t *testing.T) {
 	c.Namespace(t, "ml")
 	c.Add(t, kaiQueue("research", "", 2, -1))
 	c.Add(t, kaiQueue("guests", "", 1, -1))
-	var guests, own []testbed.Which
 	for i := range 3 {
 		c.AddNodes(t, testbed.Node(fmt.Sprintf("node-%d", i), testbed.GPUs(1)))
 		name := fmt.Sprintf("guest-%d", i)
 		c.AddPods(t, testbed.Pod("ml", name, testbed.GPUs(1), labelled("kai.scheduler/queue", "guests")))
-		guests = append(guests, testbed.Named("ml", name))
 	}
-	for _, guest := range guests {
-		c.Recorder.WaitBound(t, guest, 1, 30*time.Second)
-	}
+	guests := testbed.Named("ml", "guest-0", "guest-1", "guest-2")
+	own := testbed.Named("ml", "own-0", "own-1", "own-2")
+	c.Recorder.WaitBound(t, guests, 3, 30*time.Second)
+	var pods []*corev1.Pod
 	for i := range 3 {
 		pod := testbed.Pod("ml", fmt.Sprintf("own-%d", i), testbed.GPUs(1), labelled("kai.scheduler/queue", "research"))
 		pod.Spec.PriorityClassName = "high"
-		c.AddPods(t, pod)
-		own = append(own, testbed.Named("ml", pod.Name))
-		if i < 2 {
-			c.Recorder.WaitBound(t, own[i], 1, 60*time.Second)
-		}
+		pods = append(pods, pod)
 	}
-	c.Recorder.NoneBound(t, own[2])
-	left := 0
-	for _, guest := range guests {
-		left += boundOf(running(c.Recorder.Pods(guest)))
-	}
-	if left != 1 {
+	c.AddPods(t, pods...)
+	c.Recorder.WaitBound(t, own, 2, 60*time.Second)
+	c.Recorder.NoMoreBound(t, own, 2)
+	if left := boundOf(running(c.Recorder.Pods(guests))); left != 1 {
 		t.Errorf("%d pods of queue guests are left, want 1", left)
 	}
 }
