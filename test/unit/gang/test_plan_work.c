@@ -120,13 +120,12 @@ static bool is_planned(struct world *w, const char *group)
     return strcmp(world_state(w, group), "Planned") == 0;
 }
 
-/* In each step, room grows, so that all gangs are due again, and the first ones use up its work. */
-static void T16_gangs_at_the_end_of_the_order_get_their_turn(void **state)
+/* No gang fits, except the last one in the order. */
+static struct world *start_full(int64_t work)
 {
-    (void)state;
     struct gang_config config = test_config();
     config.assemble = 0;
-    config.plan_work = 5 * NODES;
+    config.plan_work = work;
     struct world *w = world_new_with(config, false);
     for (int n = 0; n < NODES; n++) {
         char name[16];
@@ -138,6 +137,14 @@ static void T16_gangs_at_the_end_of_the_order_get_their_turn(void **state)
     world_group(w, "last", 1);
     world_pod(w, "last-0", "last", 0);
     world_sync(w);
+    return w;
+}
+
+/* In each step, room grows, so that all gangs are due again, and the first ones use up its work. */
+static void T16_gangs_at_the_end_of_the_order_get_their_turn(void **state)
+{
+    (void)state;
+    struct world *w = start_full(5 * NODES);
     int steps = 0;
     for (; !is_planned(w, "last"); steps++) {
         assert_true(steps <= 2 * GANGS);
@@ -283,20 +290,7 @@ static void T04_moves_between_queues_do_not_stop_planning(void **state)
 static void T16_moves_between_queues_do_not_hide_the_end_of_the_order(void **state)
 {
     (void)state;
-    struct gang_config config = test_config();
-    config.assemble = 0;
-    config.plan_work = 1;
-    struct world *w = world_new_with(config, false);
-    for (int n = 0; n < NODES; n++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%03d", n);
-        world_node(w, name, 0);
-    }
-    for (int i = 0; i < GANGS; i++)
-        add_gang(w, i, 0);
-    world_group(w, "last", 1);
-    world_pod(w, "last-0", "last", 0);
-    world_sync(w);
+    struct world *w = start_full(1);
     for (int i = 0; !is_planned(w, "last"); i++) {
         assert_true(i <= 8 * GANGS);
         if (i % 2)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which preemptions of kube-scheduler muster allows: those that break no gang, and those that the
  * rules of queues allow. */
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/queue_usage.h"
+#include "gang/queue/reclaim.h"
 #include "test/lib/cpu_cost.h"
 #include "test/lib/world_queues.h"
 
@@ -357,6 +360,44 @@ static void members_count_in_the_queue_of_their_gang(void **state)
     world_free(w);
 }
 
+/* Reclaim has just taken pods from the other queue. What kube-scheduler preempts waits, too. */
+static void a_queue_that_rests_after_reclaim_is_left_alone(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    char api_group[] = "test", ns[] = "", name[] = "other";
+    const struct gang_ref ref = {api_group, ns, name};
+    struct pod *lost = pod_by_name(w->core, "default", "other-0");
+    w->core->config.reclaim_limit = 10;
+    queue_loses(w->core, queue_find(w->core, &ref), lost->signature);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-1", "mine-0"), "b");
+    world_wait(w, 7200 * USEC_PER_SEC);
+    assert_string_equal(preempt_in(w, "mine", 1000, "other-1", "mine-0"), "a b");
+    world_free(w);
+}
+
+/* A pod without devices leaves each queue the devices that it deserves, as a gang does. */
+static void a_pod_without_devices_takes_no_deserved_devices(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    const char *const names[] = {"mine", "other"};
+    for (int i = 0; i < 2; i++) {
+        struct gang_queue_facts *f = world_queue_facts(names[i], NULL);
+        gang_quota_add(f, GPU)->deserved = 3;
+        gang_quota_add(f, "cpu")->deserved = i ? 0 : 1000000;
+        world_queue_set(w, f);
+    }
+    struct gang_pod_facts *f = world_pod_facts("preemptor", NULL, 0); /* cpu only */
+    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("mine")};
+    world_pod_set(w, f);
+    f = world_pod_facts("preemptor", NULL, 0);
+    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("mine")};
+    f->priority = 1000;
+    assert_string_equal(preempt_for(w, f, "other-0 other-1", "other-3"), "b");
+    world_free(w);
+}
+
 /* Many victims, each covered by many budgets. The call ends in time and keeps some nodes. */
 static void T04_a_preempt_call_is_bounded(void **state)
 {
@@ -449,6 +490,8 @@ int main(void)
         cmocka_unit_test(pods_do_not_take_the_same_room_twice),
         cmocka_unit_test(each_queue_above_the_victim_keeps_what_it_deserves),
         cmocka_unit_test(members_count_in_the_queue_of_their_gang),
+        cmocka_unit_test(a_queue_that_rests_after_reclaim_is_left_alone),
+        cmocka_unit_test(a_pod_without_devices_takes_no_deserved_devices),
         cmocka_unit_test(T04_a_preempt_call_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
