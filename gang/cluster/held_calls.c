@@ -48,13 +48,16 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
         gang_touch(core, pod->gang);
 }
 
-void hold_begin(struct pod *pod)
+void hold_begin(struct gang_core *core, struct pod *pod)
 {
     MUST(pod->call && pod->slot && !pod->held);
     pod->held = true;
     pod_recount(pod);
     pod->held_node = pod->slot->node->id;
     on_its_way(pod, true);
+    hold_quota_taken(core, pod->gang);
+    if (pod->gang->n_held == 1)
+        timer_set(core, &pod->gang->timers[TIMER_HOLD], core->now + core->config.hold);
 }
 
 void hold_in_trial(struct pod *pod, bool held)

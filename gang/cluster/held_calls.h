@@ -12,8 +12,9 @@
 void call_open(struct gang_core *core, struct pod *pod, uint64_t id);
 /* The pod of the open call; NULL: there is no such call. */
 struct pod *call_find(const struct gang_core *core, uint64_t id);
-/* Holds the pod's open call at the node of its slot. */
-void hold_begin(struct pod *pod);
+/* Holds the pod's open call at the node of its slot, for at most config.hold. Takes a hold of the
+ * quota (hold_quota.h). */
+void hold_begin(struct gang_core *core, struct pod *pod);
 /* Sets pod->held to test a condition, without a hold. */
 void hold_in_trial(struct pod *pod, bool held);
 /* Sets pod->sent: the pod is on its way, or no longer. */

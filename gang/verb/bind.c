@@ -80,18 +80,14 @@ static const char *bind_refusal(struct gang_core *core, struct pod *pod, const s
 
 static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
 {
-    struct gang *gang = pod->gang;
     call_open(core, pod, id);
     core->stats.holds++;
     core->last_hold = core->now;
-    hold_begin(pod);
+    hold_begin(core, pod);
     if (pod->facts->has_pvc && !claims_bound(pod)) /* prepared for this node */
         claims_pin(pod, pod->slot->node);
-    hold_quota_taken(core, gang);
-    if (gang->n_held == 1)
-        timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
     commit_for_room(core);
-    commit_if_quorum(core, gang);
+    commit_if_quorum(core, pod->gang);
 }
 
 /* Whether the pod's call may be held. A hold that completes the quorum, or is enough for the
