@@ -60,36 +60,48 @@ static bool may_be_echoed(const struct gang_core *core, const struct node *node,
     return victims->n > 0;
 }
 
-/* The candidates whose room the pod may use, and which the rules of queues allow. These rules do
- * not bind a pod that is critical for the system. */
-static size_t usable(struct gang_core *core, const struct gang_event *ev, uint32_t *ret)
+/* The candidates whose room the pod may use. */
+static size_t usable(const struct gang_core *core, const struct gang_event *ev, uint32_t *ret)
 {
-    bool is_free = !ev->victims || ev->pod->priority >= SYSTEM_CRITICAL;
-    struct pod_taker taker = pod_taker_begin(core, ev->pod, pod_by_uid(core, ev->pod->uid));
     size_t n = 0;
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
         if (frees_room(core, node, ev->pod) &&
-            (!ev->victims || may_be_echoed(core, node, &ev->victims[i])) &&
-            (is_free || pod_may_take(&taker, &ev->victims[i])))
+            (!ev->victims || may_be_echoed(core, node, &ev->victims[i])))
             ret[n++] = (uint32_t)i;
     }
+    return n;
+}
+
+/* Of these candidates, keeps those that the rules of queues allow. */
+static size_t keep_allowed(struct gang_core *core, const struct gang_event *ev, uint32_t *kept,
+                           size_t n_kept)
+{
+    size_t n = 0;
+    struct pod_taker taker = pod_taker_begin(core, ev->pod, pod_by_uid(core, ev->pod->uid));
+    for (size_t i = 0; i < n_kept; i++)
+        if (pod_may_take(&taker, &ev->victims[kept[i]]))
+            kept[n++] = kept[i];
     pod_taker_end(&taker);
     return n;
 }
 
-/* Of these candidates, keeps those whose victims leave every gang its minimum. If none is left and
- * the pod is critical for the system, keeps all. */
+/* Keeps those that the rules of queues allow, too, and whose victims leave every gang its minimum.
+ * The rules of queues do not bind a pod that is critical for the system. If none is left for it,
+ * keeps all usable ones. */
 static size_t keep(struct gang_core *core, const struct gang_event *ev, uint32_t *kept)
 {
+    bool critical = ev->pod->priority >= SYSTEM_CRITICAL;
     cleanup_free uint32_t *all = xcalloc(ev->n_names + 1, sizeof *all);
     size_t n = 0, n_all = usable(core, ev, all);
+    if (ev->victims && !critical)
+        n_all = keep_allowed(core, ev, all, n_all);
     struct victim_gangs gangs = victim_gangs_begin(core, ev);
     for (size_t i = 0; i < n_all; i++)
         if (!ev->victims || !victims_break_gang(&gangs, &ev->victims[all[i]]))
             kept[n++] = all[i];
     victim_gangs_end(&gangs);
-    if (n || ev->pod->priority < SYSTEM_CRITICAL)
+    if (n || !critical)
         return n;
     memcpy(kept, all, n_all * sizeof *kept);
     return n_all;
