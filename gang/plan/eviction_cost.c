@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/eviction_cost.h"
 
+#include "gang/cluster/compare.h"
+
 struct eviction_cost eviction_cost(const struct victims *victims, const bool *chosen, size_t n)
 {
     struct eviction_cost cost = {.last = INT32_MIN, .priority = INT32_MIN};
@@ -21,11 +23,6 @@ struct eviction_cost eviction_cost(const struct victims *victims, const bool *ch
     for (size_t i = 0; i < n; i++)
         victims->hit[victims->items[i].owner] = false;
     return cost;
-}
-
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
 }
 
 int eviction_cost_compare(const struct eviction_cost *a, const struct eviction_cost *b)

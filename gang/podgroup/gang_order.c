@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/podgroup/gang_order.h"
 
+#include "gang/cluster/compare.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/step_work.h"
 #include "gang/queue/queue_order.h"
-
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 bool gang_began_commit(const struct gang *gang)
 {

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/queue/queue_order.h"
 
+#include "gang/cluster/compare.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
 #include "gang/node_predicates.h"
 #include "gang/queue/fair_share.h"
 #include "gang/queue/queue_tree.h"
-
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
 
 /* It states what it deserves, and uses less of each resource. A resource of which it deserves
  * nothing does not count while it uses none. */
