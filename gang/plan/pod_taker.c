@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/pod_taker.h"
 
-#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/plan/victims.h"
 
@@ -59,18 +58,6 @@ static void find_entitled(struct pod_taker *t, const struct pod *pod)
 
 /* ---- one call ---- */
 
-/* Queues still count pods that are ending, so a queue could lend the same room twice. */
-static void without_ending(struct pod_taker *t)
-{
-    list_for_each (pod, &t->taker.core->ending, struct pod, in_ending) {
-        t->work_left -= WORK_PER_POD;
-        if (t->work_left < 0)
-            return;
-        if (pod_is_leaving(t->taker.core, pod))
-            trial_without_pod(&t->trial, pod);
-    }
-}
-
 struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_facts *facts,
                                  const struct pod *pod)
 {
@@ -86,7 +73,9 @@ struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_f
         t.work_left = 0; /* no gang could start in it either */
     else if (pod)
         find_entitled(&t, pod);
-    without_ending(&t);
+    /* Queues still count pods that are ending, so a queue could lend the same room twice. */
+    if (spend_on_ending(core, &t.work_left, WORK_PER_POD))
+        trial_without_ending(&t.trial);
     t.base = trial_mark(&t.trial);
     taker_remembers(&t.taker);
     return t;
@@ -130,29 +119,28 @@ static bool take_one(struct pod_taker *t, struct pod *pod, struct take take)
     return only_borrowed(&t->trial, &t->taker, take, &before, &below);
 }
 
-/* The victim, if it uses room; kube-scheduler may know less than muster. */
-static struct pod *victim_of(const struct pod_taker *t, const char *uid)
-{
-    struct pod *pod = pod_by_uid(t->taker.core, uid);
-    return pod && pod_runs(pod) ? pod : NULL;
-}
-
 bool pod_may_take(struct pod_taker *t, const struct gang_victims *victims)
 {
+    struct gang_core *core = t->taker.core;
     if (t->is_free)
         return true;
-    cleanup_free struct take *takes = xcalloc(victims->n + 1, sizeof *takes);
+    struct one {
+        struct pod *pod; /* NULL: it uses no room, or muster does not know it */
+        struct take take;
+    };
+    cleanup_free struct one *all = xcalloc(victims->n + 1, sizeof *all);
     t->work_left -= (int64_t)victims->n;
     bool may = t->work_left >= 0;
     for (size_t i = 0; i < victims->n && may; i++) { /* before any of them is removed */
-        struct pod *pod = victim_of(t, victims->uids[i]);
-        takes[i] = pod ? take_from(t, pod, queue_of_pod(t->taker.core, pod)) : takes[i];
-        may = !pod || takes[i].may;
+        struct pod *pod = pod_by_uid(core, victims->uids[i]);
+        if (!pod || !pod_runs(pod))
+            continue;
+        all[i] = (struct one){pod, take_from(t, pod, queue_of_pod(core, pod))};
+        may = all[i].take.may;
     }
-    for (size_t i = 0; i < victims->n && may; i++) {
-        struct pod *pod = victim_of(t, victims->uids[i]);
-        may = !pod || take_one(t, pod, takes[i]);
-    }
+    for (size_t i = 0; i < victims->n && may; i++)
+        if (all[i].pod && pod_runs(all[i].pod)) /* else it is listed twice */
+            may = take_one(t, all[i].pod, all[i].take);
     trial_back(&t->trial, t->base);
     return may && t->work_left >= 0;
 }

@@ -258,21 +258,9 @@ static enum gang_answer find_set_by_priority(struct victim_search *s, bool *set)
 
 /* ---- the search ---- */
 
-/* Deducts the work of removing all ending pods. False: it is too much. */
-static bool spend_on_ending(struct victim_search *s)
-{
-    list_for_each (pod, &s->core->ending, struct pod, in_ending) {
-        (void)pod;
-        search_spend(s, WORK_PER_POD);
-        if (*s->work_left <= 0)
-            return false;
-    }
-    return true;
-}
-
 static enum preemption_result without_evictions(struct victim_search *s)
 {
-    if (!spend_on_ending(s))
+    if (!spend_on_ending(s->core, s->work_left, WORK_PER_POD))
         return PREEMPTION_UNKNOWN;
     trial_without_leaving(&s->trial, s->gang);
     s->base = trial_mark(&s->trial);

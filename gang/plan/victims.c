@@ -2,6 +2,7 @@
 #include "gang/plan/victims.h"
 
 #include "gang/cluster/api_clock.h"
+#include "gang/cluster/compare.h"
 #include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/job_limits.h"
 #include "gang/cluster/lookup.h"
@@ -10,7 +11,6 @@
 #include "gang/cluster/reach.h"
 #include "gang/cluster/resources.h"
 #include "gang/plan/eviction_cost.h"
-#include "gang/plan/queue_check.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/queue/queues.h"
 
@@ -246,11 +246,6 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     }
 }
 
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int by_name(const struct victim *a, const struct victim *b)
 {
     if (a->pod && b->pod) {
@@ -369,6 +364,17 @@ static void without_plans(struct trial *t, const struct gang *gang)
         if (plan_yields(&taker, other))
             list_for_each_safe (slot, &other->slots, struct slot, in_gang)
                 trial_without_slot(t, slot);
+}
+
+bool spend_on_ending(const struct gang_core *core, int64_t *work_left, int64_t each)
+{
+    list_for_each (pod, &core->ending, struct pod, in_ending) {
+        (void)pod;
+        *work_left -= each;
+        if (*work_left <= 0)
+            return false;
+    }
+    return true;
 }
 
 void trial_without_ending(struct trial *t)

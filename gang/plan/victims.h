@@ -91,6 +91,8 @@ struct victims victims_decided(struct gang_core *core, const struct gang *gang, 
 void victims_done(struct victims *victims);
 /* Removes in the trial the pods that are leaving their nodes anyway. */
 void trial_without_ending(struct trial *t);
+/* Deducts what this takes from *work_left, `each` for a pod. False: it is too much. */
+bool spend_on_ending(const struct gang_core *core, int64_t *work_left, int64_t each);
 /* Removes in the trial what makes room without an eviction: all Terminating pods, and the slots of
  * gangs whose plans the gang may take, see plan_yields(). */
 void trial_without_leaving(struct trial *t, const struct gang *gang);
