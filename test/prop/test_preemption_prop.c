@@ -399,7 +399,7 @@ static void add_gang(struct world *w, const char *name, int min, int priority, c
     world_group_set(w, f);
 }
 
-/* NULL: there are no queues. */
+/* The name of the queue of the gang. Without queues, returns NULL. */
 static const char *other_or_own(const struct cluster *c, int g)
 {
     return !c->queues ? NULL : gang_in_other(c, g) ? "other" : "own";
