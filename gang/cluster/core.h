@@ -260,6 +260,8 @@ struct gang_core {
 
     /* cluster/nominated_room.c */
     size_t n_nominated_room; /* pods with nominated room */
+    struct map
+        expected_nominations; /* UID of a pod -> when kube-scheduler began to preempt for it */
 
     /* cluster/preempted_room.c */
     size_t n_preempted_room; /* slots of preempted room, over all gangs */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/pod_taker.h"
 
+#include "gang/cluster/nominated_room.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/plan/victims.h"
 
@@ -19,28 +20,46 @@ static const struct queue *top_of(const struct queue *queue)
     return queue;
 }
 
-/* Adds what other pods need of the same resources, if kube-scheduler has nominated them and they
- * are in the same part of the tree: their queues do not use it yet. */
-static void add_nominated(struct pod_taker *t, const struct pod *self, struct need *needs, size_t n)
+/* What the pod requests, and in `needs` also what others in the same part of the tree are about to
+ * use, of the same resources. */
+struct claimed {
+    const struct pod *pod;
+    struct need *needs;
+    size_t n;
+};
+
+/* The pod has preempted others, but its queue does not count it yet. */
+static void add_preemptor(struct pod_taker *t, struct claimed *claimed, const struct pod *pod)
 {
     const struct gang_core *core = t->taker.core;
+    const struct queue *queue = queue_of_pod(core, pod);
+    t->work_left--;
+    if (pod == claimed->pod || queue == core->queues.none ||
+        top_of(queue) != top_of(t->taker.queue))
+        return;
+    for (size_t i = 0; i < claimed->n; i++) {
+        struct need *need = &claimed->needs[i];
+        int64_t more = signature_need(pod->signature, need->resource);
+        if (__builtin_add_overflow(need->amount, more, &need->amount))
+            need->amount = INT64_MAX / 2;
+    }
+}
+
+static void add_preemptors(struct pod_taker *t, struct claimed *claimed)
+{
+    const struct gang_core *core = t->taker.core;
+    map_for_each (e, &core->expected_nominations) {
+        const struct pod *pod = nomination_expected(core, e);
+        if (pod)
+            add_preemptor(t, claimed, pod);
+    }
     if (!core->n_nominated_room)
         return;
     t->work_left -= (int64_t)map_count(&core->nodes) / LOOKS_PER_WORK;
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
-        list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room) {
-            const struct queue *queue = queue_of_pod(core, pod);
-            t->work_left--;
-            if (pod == self || queue == core->queues.none ||
-                top_of(queue) != top_of(t->taker.queue))
-                continue;
-            for (size_t i = 0; i < n; i++)
-                if (__builtin_add_overflow(needs[i].amount,
-                                           signature_need(pod->signature, needs[i].resource),
-                                           &needs[i].amount))
-                    needs[i].amount = INT64_MAX / 2;
-        }
+        list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room)
+            add_preemptor(t, claimed, pod);
     }
 }
 
@@ -50,8 +69,9 @@ static void find_entitled(struct pod_taker *t, const struct pod *pod)
     cleanup_free struct need *needs = xcalloc(s->n_needs + 1, sizeof *needs);
     for (size_t i = 0; i < s->n_needs; i++)
         needs[i] = s->needs[i];
+    struct claimed claimed = {pod, needs, s->n_needs};
     t->taker.what = reclaimed_for(t->taker.core, (struct need_list){s->needs, s->n_needs, 1});
-    add_nominated(t, pod, needs, s->n_needs);
+    add_preemptors(t, &claimed);
     t->taker.entitled =
         queue_entitled(t->taker.core, t->taker.queue, (struct need_list){needs, s->n_needs, 1});
 }

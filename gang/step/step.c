@@ -17,6 +17,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nodes.h"
+#include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
@@ -135,6 +136,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     gone_done(core);
+    expected_nominations_done(core);
     queue_counting_done(core);
     amounts_done(core, &core->capacity);
     map_done(&core->pods);

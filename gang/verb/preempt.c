@@ -122,7 +122,7 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
         !ev->pod->group.api_group && !pod_unlinked(ev->pod) && !(pod && queue_stops_pod(core, pod));
     size_t n = may && core->synced && !core->stopping ? keep(core, ev, kept) : 0;
     if (pod && n) {
-        nominated_by_scheduler(pod);
+        nominated_by_scheduler(core, pod);
         nominated_room_update(core, pod);
     }
     e->preempt.id = ev->id;

@@ -210,17 +210,23 @@ static struct gang_pod_facts *pod_of(const char *name, const char *queue, const 
 }
 
 /* As the API server knows it: kube-scheduler preempts for a pod that muster has seen. */
-static const char *preempt_in(struct world *w, const char *queue, int priority, const char *on_a,
-                              const char *on_b)
+static const char *preempt_as(struct world *w, const char *name, const char *queue, int priority,
+                              const char *on_a, const char *on_b)
 {
     for (int i = 0; i < 2; i++) {
-        struct gang_pod_facts *f = pod_of("preemptor", queue, NULL);
+        struct gang_pod_facts *f = pod_of(name, queue, NULL);
         f->priority = priority;
         if (i)
             return preempt_for(w, f, on_a, on_b);
         world_pod_set(w, f);
     }
     return NULL;
+}
+
+static const char *preempt_in(struct world *w, const char *queue, int priority, const char *on_a,
+                              const char *on_b)
+{
+    return preempt_as(w, "preemptor", queue, priority, on_a, on_b);
 }
 
 /* Queues mine and other deserve 2 GPUs each. Of other, 3 pods run on a and 1 on b; of mine, 1 runs
@@ -328,6 +334,31 @@ static void pods_do_not_take_the_same_room_twice(void **state)
     second->priority = 1000;
     world_pod_set(w, second);
     assert_string_equal(preempt_in(w, "mine", 1000, "other-2", "other-3"), ""); /* mine has its 2 */
+    world_free(w);
+}
+
+/* kube-scheduler preempts for the next pod before the watch shows what it did for the one before.
+ * Each pod counts until its nomination is seen, or 5 seconds later at the latest. */
+static void pods_count_before_their_nomination_is_seen(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    world_queue(w, "other", NULL, 0, 100); /* mine deserves 2 and uses 1 */
+    assert_string_equal(preempt_as(w, "first", "mine", 1000, "other-0", "other-3"), "a b");
+    assert_string_equal(preempt_as(w, "first", "mine", 1000, "other-0", "other-3"), "a b");
+    assert_string_equal(preempt_as(w, "second", "mine", 1000, "other-1", "mine-0"), "b");
+    world_pod_gone(w, "first");
+    assert_string_equal(preempt_as(w, "third", "mine", 1000, "other-1", "mine-0"),
+                        "b"); /* second counts */
+    world_wait(w, 6 * USEC_PER_SEC);
+    assert_string_equal(preempt_as(w, "third", "mine", 1000, "other-1", "mine-0"), "a b");
+    struct gang_pod_facts *third = pod_of("third", "mine", NULL);
+    third->nominated = xstrdup("a");
+    third->priority = 1000;
+    world_pod_set(w, third);
+    assert_string_equal(preempt_as(w, "fourth", "mine", 1000, "other-1", "mine-0"), "b");
+    world_queue(w, "mine", NULL, 3, 100); /* the third pod counts once */
+    assert_string_equal(preempt_as(w, "fourth", "mine", 1000, "other-1", "mine-0"), "a b");
     world_free(w);
 }
 
@@ -488,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_pod_waits_until_others_have_run_for_the_minimum_time),
         cmocka_unit_test(each_victim_of_a_node_must_obey_the_queues),
         cmocka_unit_test(pods_do_not_take_the_same_room_twice),
+        cmocka_unit_test(pods_count_before_their_nomination_is_seen),
         cmocka_unit_test(each_queue_above_the_victim_keeps_what_it_deserves),
         cmocka_unit_test(members_count_in_the_queue_of_their_gang),
         cmocka_unit_test(a_queue_that_rests_after_reclaim_is_left_alone),
