@@ -71,6 +71,7 @@ enum gang_watch { GANG_WATCH_NODES, GANG_WATCH_PODS, GANG_WATCHES };
 struct gang_victims {
     const char *const *uids;
     size_t n;
+    int64_t violations; /* evictions that PodDisruptionBudgets do not allow */
 };
 
 struct gang_event {

@@ -260,8 +260,12 @@ struct gang_core {
 
     /* cluster/nominated_room.c */
     size_t n_nominated_room; /* pods with nominated room */
-    struct map
-        expected_nominations; /* UID of a pod -> when kube-scheduler began to preempt for it */
+
+    /* cluster/kube_preemptions.c */
+    struct {
+        struct map preemptors, victims; /* UID of a pod -> when muster allowed the preemption */
+        usec_t last;                    /* when it last did */
+    } kube_preemptions;
 
     /* cluster/preempted_room.c */
     size_t n_preempted_room; /* slots of preempted room, over all gangs */

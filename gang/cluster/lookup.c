@@ -53,6 +53,11 @@ bool pod_is_ours(const struct gang_core *core, const struct pod *pod)
     return core->config.n_scheduler_names == 0;
 }
 
+bool pod_runs(const struct pod *pod)
+{
+    return pod->node && pod_counts(pod) && !pod_is_finished(pod);
+}
+
 bool pod_plannable(const struct gang_core *core, const struct pod *pod)
 {
     return pod_counts(pod) && !pod->node && !pod_is_finished(pod) && pod->facts->n_gates == 0 &&

@@ -36,6 +36,8 @@ bool pod_is_finished(const struct pod *pod);
 /* Whether the pod counts as a member: it is neither Terminating nor Failed, and not being evicted
  * by muster. */
 bool pod_counts(const struct pod *pod);
+/* Whether the pod uses room and is not ending. */
+bool pod_runs(const struct pod *pod);
 /* Whether the pod's schedulerName is one that muster serves. */
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod);
 /* Whether a plan may give the pod a slot: it counts, is unbound, has no gate of another controller,

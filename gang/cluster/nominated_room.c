@@ -5,10 +5,6 @@
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
 
-/* kube-scheduler writes a nomination within milliseconds. It writes none if, for example, another
- * extender allows no node. */
-#define EXPECTED_LIMIT (5 * USEC_PER_SEC)
-
 /* The node on which the pod should have nominated room; NULL: none. */
 static const struct node *nominated_room_node(const struct gang_core *core, const struct pod *pod)
 {
@@ -63,37 +59,9 @@ void nominated_room_drop(struct pod *pod, const struct node *node)
     pod->named = node && !anyhow ? xstrdup(node->name) : NULL;
 }
 
-static bool is_over(const struct gang_core *core, const struct map_entry *expected)
-{
-    const usec_t *since = expected->value;
-    return core->now - *since > EXPECTED_LIMIT;
-}
-
-void nominated_by_scheduler(struct gang_core *core, struct pod *pod)
+void nominated_by_scheduler(struct pod *pod)
 {
     free(STEAL(pod->named));
-    map_for_each (e, &core->expected_nominations) { /* the oldest come first */
-        if (!is_over(core, e))
-            break;
-        free(map_remove(&core->expected_nominations, e->key));
-    }
-    free(map_remove(&core->expected_nominations, pod->facts->uid));
-    usec_t *since = xcalloc(1, sizeof *since);
-    *since = core->now;
-    map_set(&core->expected_nominations, pod->facts->uid, since);
-}
-
-const struct pod *nomination_expected(const struct gang_core *core, const struct map_entry *entry)
-{
-    const struct pod *pod = is_over(core, entry) ? NULL : pod_by_uid(core, entry->key);
-    return pod && !pod->nominated_room && !pod->node ? pod : NULL;
-}
-
-void expected_nominations_done(struct gang_core *core)
-{
-    map_for_each (e, &core->expected_nominations)
-        free(e->value);
-    map_done(&core->expected_nominations);
 }
 
 /* Whether `reach` must leave the pod's nominated room free. */

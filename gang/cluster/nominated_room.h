@@ -17,9 +17,6 @@
  *     the nomination;
  *   - the pod is gated, or belongs to another scheduler: kube-scheduler does not count it either.
  * Nominated room ends when kube-scheduler clears the nomination, or when the pod is bound or gone.
- *
- * The watch shows a nomination some milliseconds after kube-scheduler's preempt call. In between,
- * the nomination is expected: nobody knows its node, but the pod's queue can already count the pod.
  */
 #ifndef MUSTER_GANG_CLUSTER_NOMINATED_ROOM_H
 #define MUSTER_GANG_CLUSTER_NOMINATED_ROOM_H
@@ -33,13 +30,8 @@ void nominated_room_end(struct gang_core *core, struct pod *pod);
 /* muster nominates the pod to the node, or clears the nomination (NULL). The nomination has no
  * nominated room, unless kube-scheduler had nominated the pod to the same node. */
 void nominated_room_drop(struct pod *pod, const struct node *node);
-/* kube-scheduler preempts for the pod, so the next nomination is kube-scheduler's. It is expected
- * from now on. */
-void nominated_by_scheduler(struct gang_core *core, struct pod *pod);
-/* The pod of an entry of core->expected_nominations; NULL: its nomination is not expected any more,
- * because the watch has shown it, the pod is bound or gone, or kube-scheduler has given up. */
-const struct pod *nomination_expected(const struct gang_core *core, const struct map_entry *entry);
-void expected_nominations_done(struct gang_core *core);
+/* kube-scheduler preempts for the pod, so the next nomination is kube-scheduler's. */
+void nominated_by_scheduler(struct pod *pod);
 /* The nominated room on the node of all pods of reach->priority or more, without reach->self. */
 int64_t nominated_amount(const struct node *node, uint32_t resource, const struct reach *reach);
 /* Whether the signature's host ports collide with those of such pods. */

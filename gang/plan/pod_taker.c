@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/pod_taker.h"
 
-#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/kube_preemptions.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/plan/victims.h"
 
@@ -48,8 +48,8 @@ static void add_preemptor(struct pod_taker *t, struct claimed *claimed, const st
 static void add_preemptors(struct pod_taker *t, struct claimed *claimed)
 {
     const struct gang_core *core = t->taker.core;
-    map_for_each (e, &core->expected_nominations) {
-        const struct pod *pod = nomination_expected(core, e);
+    map_for_each (e, &core->kube_preemptions.preemptors) {
+        const struct pod *pod = kube_preemptor(core, e);
         if (pod)
             add_preemptor(t, claimed, pod);
     }
@@ -78,6 +78,20 @@ static void find_entitled(struct pod_taker *t, const struct pod *pod)
 
 /* ---- one call ---- */
 
+/* Removes what kube-scheduler will evict because of earlier calls. */
+static void without_earlier_victims(struct pod_taker *t)
+{
+    struct gang_core *core = t->taker.core;
+    map_for_each (e, &core->kube_preemptions.victims) {
+        struct pod *pod = kube_victim(core, e);
+        t->work_left -= pod ? WORK_PER_POD : 1;
+        if (t->work_left <= 0)
+            return;
+        if (pod)
+            trial_without_pod(&t->trial, pod);
+    }
+}
+
 struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_facts *facts,
                                  const struct pod *pod)
 {
@@ -93,9 +107,12 @@ struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_f
         t.work_left = 0; /* no gang could start in it either */
     else if (pod)
         find_entitled(&t, pod);
-    /* Queues still count pods that are ending, so a queue could lend the same room twice. */
-    if (spend_on_ending(core, &t.work_left, WORK_PER_POD))
+    /* Queues still count pods that are ending or will end, so a queue could lend the same room
+     * twice. */
+    if (spend_on_ending(core, &t.work_left, WORK_PER_POD)) {
         trial_without_ending(&t.trial);
+        without_earlier_victims(&t);
+    }
     t.base = trial_mark(&t.trial);
     taker_remembers(&t.taker);
     return t;

@@ -25,7 +25,7 @@ struct pod_taker {
     bool is_free;      /* the rules of queues do not bind the pod */
     int64_t work_left; /* in removed pods, weighted by the queues above them */
     struct trial trial;
-    struct trial_mark base; /* without the pods that are ending */
+    struct trial_mark base; /* without the pods that are ending or will end */
 };
 
 /* For one preempt call. `pod`: the same pod in the cluster cache; NULL: it is not there, so it

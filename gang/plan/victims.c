@@ -5,6 +5,7 @@
 #include "gang/cluster/compare.h"
 #include "gang/cluster/disruption_budgets.h"
 #include "gang/cluster/job_limits.h"
+#include "gang/cluster/kube_preemptions.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/queue_usage.h"
@@ -18,11 +19,6 @@
 #define WORK_PER_VICTIM 2
 
 /* ---- who may be taken ---- */
-
-bool pod_runs(const struct pod *pod)
-{
-    return pod->node && pod_counts(pod) && !pod_is_finished(pod);
-}
 
 static bool budget_forbids(struct gang_core *core, struct victims *victims, struct pod *pod)
 {
@@ -204,6 +200,15 @@ static bool has_leaving(const struct gang_core *core, const struct gang *gang)
     return false;
 }
 
+static bool kube_scheduler_takes(const struct gang_core *core, const struct gang *gang)
+{
+    if (kube_preempts_some(core))
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            if (kube_preempts(core, pod))
+                return true;
+    return false;
+}
+
 static void add_gang(struct gang_core *core, struct victims *victims, struct gang *victim,
                      const struct gang *gang)
 {
@@ -217,7 +222,10 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
     struct take take = may_hit(&victims->taker, victim);
     if (!take.may || gang_count(core, victim)->binding)
         return;
-    victims->leaving |= victim->n_slots > 0 || has_leaving(core, victim);
+    bool loses = kube_scheduler_takes(core, victim); /* so it has less to spare than it seems */
+    victims->leaving |= loses || victim->n_slots > 0 || has_leaving(core, victim);
+    if (loses)
+        return;
     if (!victim->root->t.bound)
         return;
     int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;

@@ -73,8 +73,6 @@ struct victims {
 
 /* Whether pods may be evicted for the gang: no member has the preemptionPolicy Never. */
 bool gang_may_preempt(const struct gang *gang);
-/* Whether the pod uses room and is not ending. */
-bool pod_runs(const struct pod *pod);
 /* Whether muster may evict the pod, as far as this does not depend on disruption budgets, on its
  * gang or on its queue. */
 bool pod_may_be_evicted(const struct gang_core *core, const struct pod *pod);

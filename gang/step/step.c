@@ -13,11 +13,11 @@
 #include "gang/cluster/filter_results.h"
 #include "gang/cluster/hold_quota.h"
 #include "gang/cluster/job_limits.h"
+#include "gang/cluster/kube_preemptions.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nodes.h"
-#include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
@@ -136,7 +136,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     gone_done(core);
-    expected_nominations_done(core);
+    kube_preemptions_done(core);
     queue_counting_done(core);
     amounts_done(core, &core->capacity);
     map_done(&core->pods);

@@ -5,6 +5,7 @@
 #include "gang/verb/verbs.h"
 
 #include "gang/cluster/effects.h"
+#include "gang/cluster/kube_preemptions.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/preempted_room.h"
@@ -13,6 +14,7 @@
 #include "gang/plan/pod_taker.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/queue/queue_limits.h"
+#include "gang/verb/preempt_choice.h"
 #include "gang/verb/victim_gangs.h"
 
 /* From this priority on, a pod is critical for the system, as in kube-scheduler. */
@@ -107,6 +109,23 @@ static size_t keep(struct gang_core *core, const struct gang_event *ev, uint32_t
     return n_all;
 }
 
+/* Remembers the preemption. If its victims count elsewhere, keeps only one candidate, so that they
+ * are known. Returns the number of candidates, of n > 0 before. */
+static size_t allow(struct gang_core *core, const struct gang_event *ev, uint32_t *kept, size_t n)
+{
+    if (ev->victims && n > 1 && victims_count_elsewhere(core, ev, kept, n)) {
+        kept[0] = choose_candidate(core, ev, kept, n);
+        n = 1;
+    }
+    kube_preemption_add(core, ev->pod->uid, ev->victims && n == 1 ? &ev->victims[kept[0]] : NULL);
+    struct pod *pod = pod_by_uid(core, ev->pod->uid);
+    if (pod) {
+        nominated_by_scheduler(pod);
+        nominated_room_update(core, pod);
+    }
+    return n;
+}
+
 /*
  * Keeps no candidate for a member, because the preemption would evict pods for this member alone.
  * Keeps none for a pod that its queue stops, because room on a node does not help it. The
@@ -117,15 +136,11 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
-    struct pod *pod = pod_by_uid(core, ev->pod->uid);
+    const struct pod *pod = pod_by_uid(core, ev->pod->uid);
     bool may =
         !ev->pod->group.api_group && !pod_unlinked(ev->pod) && !(pod && queue_stops_pod(core, pod));
     size_t n = may && core->synced && !core->stopping ? keep(core, ev, kept) : 0;
-    if (pod && n) {
-        nominated_by_scheduler(core, pod);
-        nominated_room_update(core, pod);
-    }
     e->preempt.id = ev->id;
     e->preempt.kept = kept;
-    e->preempt.n_kept = n;
+    e->preempt.n_kept = n ? allow(core, ev, kept, n) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/verb/victim_gangs.h"
 
+#include "gang/cluster/kube_preemptions.h"
 #include "gang/podgroup/quorum.h"
 
 /* About 10 ms. Gangs have some units, so this is enough for thousands of nodes. */
@@ -12,12 +13,16 @@ static int by_gang(const void *a, const void *b)
     return x->gang < y->gang ? -1 : x->gang > y->gang;
 }
 
+static bool pod_is_member(const struct pod *pod)
+{
+    return pod->gang && !pod->gang->over && pod_runs(pod);
+}
+
 static void add_members(struct victim_gangs *g, const struct gang_victims *victims)
 {
     for (size_t i = 0; i < victims->n; i++) {
         struct pod *pod = pod_by_uid(g->core, victims->uids[i]);
-        if (!pod || !pod->gang || pod->gang->over || !pod->node || !pod_counts(pod) ||
-            pod_is_finished(pod))
+        if (!pod || !pod_is_member(pod) || kube_preempts(g->core, pod))
             continue;
         GROW(g->members, g->cap, g->n + 1);
         g->members[g->n++] = pod;
@@ -30,6 +35,18 @@ static void sort_by_gang(struct victim_gangs *g)
         qsort(g->members, g->n, sizeof *g->members, by_gang);
 }
 
+/* Counts the members that kube-scheduler will evict because of earlier calls out (-1) or in (1). */
+static void count_earlier_victims(const struct gang_core *core, int by)
+{
+    map_for_each (e, &core->kube_preemptions.victims) {
+        struct pod *pod = kube_victim(core, e);
+        if (pod && pod_is_member(pod)) {
+            gang_count(core, pod->gang);
+            unit_add_bound(pod->unit, by);
+        }
+    }
+}
+
 struct victim_gangs victim_gangs_begin(const struct gang_core *core, const struct gang_event *ev)
 {
     struct victim_gangs g = {.core = core, .work_left = WORK_PER_CALL};
@@ -39,6 +56,7 @@ struct victim_gangs victim_gangs_begin(const struct gang_core *core, const struc
     for (size_t i = 0; i < g.n; i++)
         if (i == 0 || g.members[i]->gang != g.members[i - 1]->gang)
             gang_count(core, g.members[i]->gang);
+    count_earlier_victims(core, -1);
     return g;
 }
 
@@ -78,5 +96,6 @@ bool victims_break_gang(struct victim_gangs *g, const struct gang_victims *victi
 
 void victim_gangs_end(struct victim_gangs *g)
 {
+    count_earlier_victims(g->core, 1);
     free(g->members);
 }

@@ -27,8 +27,12 @@ struct parser {
     struct buf key, value; /* the last key and value that were read */
     size_t *found;         /* the offset of each name in the body, or in args->text if copied */
     size_t n, found_cap, span_cap;
-    size_t *uids, *victims_end; /* offsets in args->uid_text; the end of each node's victims */
-    size_t n_uids, uids_cap, ends_cap;
+    size_t *uids; /* offsets in args->uid_text */
+    size_t n_uids, uids_cap, nodes_cap;
+    struct {
+        size_t uids_end; /* the end of the node's victims in `uids` */
+        int64_t violations;
+    } * nodes;   /* of candidates */
     bool copied; /* the names are in args->text, which moves while it grows */
 };
 
@@ -275,6 +279,9 @@ static void parse_victims(struct parser *p, bool meta)
     }
     buf_printf(&a->victims_text, "],\"NumPDBViolations\":%" PRId64 "}", violations);
     a->victims[p->n] = (struct json_span){from, a->victims_text.len - from};
+    GROW(p->nodes, p->nodes_cap, p->n + 1);
+    p->nodes[p->n].uids_end = p->n_uids;
+    p->nodes[p->n].violations = violations;
 }
 
 static void parse_candidates(struct parser *p, bool meta)
@@ -288,8 +295,6 @@ static void parse_candidates(struct parser *p, bool meta)
         size_t name_at = a->text.len;
         buf_append(&a->text, buf_str(&p->value), p->value.len + 1);
         parse_victims(p, meta);
-        GROW(p->victims_end, p->ends_cap, p->n + 1);
-        p->victims_end[p->n] = p->n_uids;
         GROW(p->found, p->found_cap, p->n + 1);
         p->found[p->n++] = name_at;
         p->copied = true;
@@ -396,8 +401,10 @@ static void finish_victims(struct parser *p)
     a->victim_uids = xcalloc(p->n + 1, sizeof *a->victim_uids);
     size_t from = 0;
     for (size_t i = 0; i < p->n; i++) {
-        a->victim_uids[i] = (struct gang_victims){a->uid_list + from, p->victims_end[i] - from};
-        from = p->victims_end[i];
+        size_t to = p->nodes[i].uids_end;
+        a->victim_uids[i] =
+            (struct gang_victims){a->uid_list + from, to - from, p->nodes[i].violations};
+        from = to;
     }
 }
 
@@ -438,7 +445,7 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
     buf_done(&p.value);
     free(p.found);
     free(p.uids);
-    free(p.victims_end);
+    free(p.nodes);
     return r;
 }
 

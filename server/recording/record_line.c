@@ -88,6 +88,12 @@ static void put_victims(const struct gang_victims *v, size_t nth, struct buf *ou
     buf_putc(out, ']');
 }
 
+static void put_violations(const struct gang_event *ev, struct buf *out)
+{
+    for (size_t i = 0; i < ev->n_names; i++)
+        buf_printf(out, "%s%" PRId64, i ? "," : "", ev->victims[i].violations);
+}
+
 static void put_event(const struct gang_event *ev, const uint32_t *offered, struct buf *out)
 {
     const struct record_field *f = record_event_field(ev->kind);
@@ -107,6 +113,8 @@ static void put_event(const struct gang_event *ev, const uint32_t *offered, stru
         buf_puts(out, ",\"victims\":[");
         for (size_t i = 0; i < ev->n_names; i++)
             put_victims(&ev->victims[i], i, out);
+        buf_puts(out, "],\"violations\":[");
+        put_violations(ev, out);
         buf_putc(out, ']');
     }
     buf_putc(out, '}');
@@ -199,7 +207,8 @@ static int take_name_list(const struct record_names *names, const char *s, struc
 }
 
 /* Reads the victims on each node. They are stored in one block with the names. */
-static int take_victims(const json_t *lists, struct gang_event *ev, struct err *err)
+static int take_victims(const json_t *lists, const json_t *violations, struct gang_event *ev,
+                        struct err *err)
 {
     size_t n = ev->n_names, n_uids = 0, i, j;
     const json_t *list, *uid;
@@ -221,7 +230,8 @@ static int take_victims(const json_t *lists, struct gang_event *ev, struct err *
     ev->victims = victims;
     json_array_foreach(lists, i, list)
     {
-        victims[i] = (struct gang_victims){uids, json_array_size(list)};
+        int64_t violated = json_integer_value(json_array_get(violations, i));
+        victims[i] = (struct gang_victims){uids, json_array_size(list), violated};
         json_array_foreach(list, j, uid)
         {
             *uids = json_string_value(uid);
@@ -297,7 +307,7 @@ int record_take_event(const struct record_names *names, struct map *pool, const 
     if (r == 0 && list)
         r = take_name_list(names, json_string_value(list) ? json_string_value(list) : "?", ev, err);
     if (r == 0 && victims)
-        r = take_victims(victims, ev, err);
+        r = take_victims(victims, json_object_get(json, "violations"), ev, err);
     if (r == 0)
         r = take_body(pool, json, ev, err);
     if (r < 0) {

@@ -55,6 +55,38 @@ func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
 	}
 }
 
+// Q04: kube-scheduler preempts for each of four urgent pods before the watch shows the victim of the one
+// before. The gang keeps the three members that it needs.
+func TestQ04_ABurstKeepsGangsWhole(t *testing.T) {
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	c.Namespace(t, "ml")
+	for i := range 5 {
+		c.AddNodes(t, testbed.Node(fmt.Sprintf("node-%d", i), testbed.GPUs(1)))
+	}
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 3, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 5, testbed.GPUs(1))...)
+	c.Recorder.WaitRunning(t, gang, 5, 30*time.Second)
+	m.WaitState(t, "ml", "ddp", "Scheduled")
+
+	var pods []*corev1.Pod
+	for i := range 4 {
+		pod := testbed.Pod("ml", fmt.Sprintf("urgent-%d", i), testbed.GPUs(1))
+		pod.Spec.PriorityClassName = "urgent"
+		pods = append(pods, pod)
+	}
+	c.AddPods(t, pods...)
+	urgent := testbed.Named("ml", "urgent-0", "urgent-1", "urgent-2", "urgent-3")
+	c.Recorder.WaitBound(t, urgent, 2, 60*time.Second)
+	c.Recorder.NoMoreBound(t, urgent, 2)
+	if n := boundOf(running(c.Recorder.Pods(gang))); n != 3 {
+		t.Errorf("%d members of the gang are left, want 3", n)
+	}
+}
+
 // Q04: for an ordinary pod in a queue, kube-scheduler preempts only what a gang in this queue could
 // take. Queue guests deserves one GPU and uses three. Queue research deserves two, so its pods take two of
 // them, but not the third, although kube-scheduler would preempt that one, too.
@@ -91,7 +123,8 @@ func TestQ04_OrdinaryPodsObeyQueues(t *testing.T) {
 // Q04: from 1.37 on, kube-scheduler proposes all pods of a native gang with the disruptionMode "all" as
 // victims on each of the gang's nodes. It fails the whole preemption if muster's answer for a node
 // contains a pod of another node. So muster drops the nodes of the gang ml/native, which runs on two
-// nodes. It keeps c, where an ordinary pod runs, and d, where all pods of the gang ml/near run.
+// nodes. Of the others, it keeps the one that kube-scheduler would choose: c, where an ordinary pod runs,
+// and for a larger pod d, where all pods of the gang ml/near run.
 func TestQ04_DropsNodesWithVictimsElsewhere(t *testing.T) {
 	onVersions(t, []testbed.Kubernetes{testbed.Next}, dropsNodesWithVictimsElsewhere)
 }
@@ -130,10 +163,12 @@ func dropsNodesWithVictimsElsewhere(t *testing.T, version testbed.Kubernetes) {
 			t.Errorf("%s is on %s, want %s", pod.name, on, pod.node)
 		}
 	}
-	call := verbs.Calls("preempt")[0]
-	for node, want := range map[string][2]int{"a": {4, 0}, "b": {4, 0}, "c": {1, 1}, "d": {4, 4}} {
-		if got := [2]int{len(call.Proposed[node]), len(call.Allowed[node])}; got != want {
-			t.Errorf("node %s: kube-scheduler proposes and muster allows %v victims, want %v", node, got, want)
+	first, second := verbs.Calls("preempt")[0], verbs.Calls("preempt")[1]
+	for node, want := range map[string][3]int{"a": {4, 0, 0}, "b": {4, 0, 0}, "c": {1, 1, 0}, "d": {4, 0, 4}} {
+		got := [3]int{len(first.Proposed[node]), len(first.Allowed[node]), len(second.Allowed[node])}
+		if got != want {
+			t.Errorf("node %s: kube-scheduler proposes %d victims, and muster allows %d and then %d, want %v",
+				node, got[0], got[1], got[2], want)
 		}
 	}
 	c.Recorder.NoneBound(t, add("urgent-2", 1))

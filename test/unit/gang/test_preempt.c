@@ -11,43 +11,68 @@
 
 #define CRITICAL 2000000000
 
-/* A preempt call for this pod and the nodes a and b with these victims: names of pods, separated by
- * spaces, NULL or "": none. Returns the nodes that muster keeps. */
-static const char *preempt_for(struct world *w, struct gang_pod_facts *pod, const char *on_a,
-                               const char *on_b)
+struct candidate {
+    const char *node, *victims; /* names of pods, separated by spaces; NULL or "": none */
+    int violations;
+};
+
+/* A preempt call for this pod and these candidates. Returns the nodes that muster keeps. */
+static const char *call(struct world *w, struct gang_pod_facts *pod, const struct candidate *nodes,
+                        size_t n)
 {
     static uint64_t id = 900;
-    const char *names[] = {"a", "b"}, *lists[] = {on_a, on_b};
-    char texts[2][200], *uids[2][16];
-    struct gang_victims victims[2];
-    for (int i = 0; i < 2; i++) {
-        size_t n = 0;
-        snprintf(texts[i], sizeof texts[i], "%s", lists[i] ? lists[i] : "");
+    const char *names[8];
+    char texts[8][200], *uids[8][16];
+    struct gang_victims victims[8];
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        snprintf(texts[i], sizeof texts[i], "%s", nodes[i].victims ? nodes[i].victims : "");
         for (char *s = strtok(texts[i], " "); s; s = strtok(NULL, " ")) {
             struct gang_pod_facts *f = world_pod_facts(s, NULL, 0);
-            uids[i][n++] = xstrdup(f->uid);
+            uids[i][k++] = xstrdup(f->uid);
             gang_pod_facts_free(f);
         }
-        victims[i] = (struct gang_victims){(const char *const *)uids[i], n};
+        names[i] = nodes[i].node;
+        victims[i] = (struct gang_victims){(const char *const *)uids[i], k, nodes[i].violations};
     }
     struct gang_event ev = {.kind = GANG_EV_PREEMPT,
                             .id = id++,
                             .pod = pod,
                             .names = names,
-                            .n_names = 2,
+                            .n_names = n,
                             .victims = victims};
     world_step(w, &ev, 1);
-    for (int i = 0; i < 2; i++)
-        for (size_t j = 0; j < victims[i].n; j++)
-            free(uids[i][j]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < victims[i].n; k++)
+            free(uids[i][k]);
     return w->kept;
+}
+
+/* Which of the nodes a and b muster would keep. Each is the only candidate of a call, so that
+ * muster need not choose. Afterwards, kube-scheduler has given up. */
+static const char *preempt_for(struct world *w, struct gang_pod_facts *pods[2], const char *on_a,
+                               const char *on_b)
+{
+    static char kept[8];
+    const struct candidate nodes[] = {{"a", on_a, 0}, {"b", on_b, 0}};
+    kept[0] = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *its = call(w, pods[i], &nodes[i], 1);
+        snprintf(kept + strlen(kept), sizeof kept - strlen(kept), "%s%s", *kept && *its ? " " : "",
+                 its);
+        world_wait(w, 6 * USEC_PER_SEC);
+    }
+    return kept;
 }
 
 static const char *preempt(struct world *w, int priority, const char *on_a, const char *on_b)
 {
-    struct gang_pod_facts *f = world_pod_facts("preemptor", NULL, 1);
-    f->priority = priority;
-    return preempt_for(w, f, on_a, on_b);
+    struct gang_pod_facts *pods[2];
+    for (int i = 0; i < 2; i++) {
+        pods[i] = world_pod_facts("preemptor", NULL, 1);
+        pods[i]->priority = priority;
+    }
+    return preempt_for(w, pods, on_a, on_b);
 }
 
 /* Nodes a and b of 8 GPUs. Members g-0, g-1 run on a, and g-2 on b. */
@@ -174,7 +199,10 @@ static void system_critical_pods_are_not_blocked_by_gangs(void **state)
     struct world *w = running(3);
     assert_string_equal(preempt(w, CRITICAL - 1, "g-0", "g-2"), "");
     assert_string_equal(preempt(w, CRITICAL, "g-0", "g-2"), "a b");
-    assert_string_equal(preempt(w, CRITICAL, "g-0", "single"), "b");
+    static const struct candidate nodes[] = {{"a", "g-0", 0}, {"b", "single", 1}};
+    struct gang_pod_facts *critical = world_pod_facts("critical", NULL, 1);
+    critical->priority = CRITICAL;
+    assert_string_equal(call(w, critical, nodes, 2), "b");
     world_free(w);
 }
 
@@ -209,24 +237,22 @@ static struct gang_pod_facts *pod_of(const char *name, const char *queue, const 
     return f;
 }
 
-/* As the API server knows it: kube-scheduler preempts for a pod that muster has seen. */
-static const char *preempt_as(struct world *w, const char *name, const char *queue, int priority,
-                              const char *on_a, const char *on_b)
+/* kube-scheduler preempts for a pod that muster has seen. */
+static struct gang_pod_facts *preemptor(struct world *w, const char *name, const char *queue,
+                                        int priority)
 {
-    for (int i = 0; i < 2; i++) {
-        struct gang_pod_facts *f = pod_of(name, queue, NULL);
-        f->priority = priority;
-        if (i)
-            return preempt_for(w, f, on_a, on_b);
-        world_pod_set(w, f);
-    }
-    return NULL;
+    struct gang_pod_facts *seen = pod_of(name, queue, NULL), *asks = pod_of(name, queue, NULL);
+    seen->priority = asks->priority = priority;
+    world_pod_set(w, seen);
+    return asks;
 }
 
 static const char *preempt_in(struct world *w, const char *queue, int priority, const char *on_a,
                               const char *on_b)
 {
-    return preempt_as(w, "preemptor", queue, priority, on_a, on_b);
+    struct gang_pod_facts *pods[] = {preemptor(w, "preemptor", queue, priority),
+                                     preemptor(w, "preemptor", queue, priority)};
+    return preempt_for(w, pods, on_a, on_b);
 }
 
 /* Queues mine and other deserve 2 GPUs each. Of other, 3 pods run on a and 1 on b; of mine, 1 runs
@@ -337,31 +363,6 @@ static void pods_do_not_take_the_same_room_twice(void **state)
     world_free(w);
 }
 
-/* kube-scheduler preempts for the next pod before the watch shows what it did for the one before.
- * Each pod counts until its nomination is seen, or 5 seconds later at the latest. */
-static void pods_count_before_their_nomination_is_seen(void **state)
-{
-    (void)state;
-    struct world *w = in_queues();
-    world_queue(w, "other", NULL, 0, 100); /* mine deserves 2 and uses 1 */
-    assert_string_equal(preempt_as(w, "first", "mine", 1000, "other-0", "other-3"), "a b");
-    assert_string_equal(preempt_as(w, "first", "mine", 1000, "other-0", "other-3"), "a b");
-    assert_string_equal(preempt_as(w, "second", "mine", 1000, "other-1", "mine-0"), "b");
-    world_pod_gone(w, "first");
-    assert_string_equal(preempt_as(w, "third", "mine", 1000, "other-1", "mine-0"),
-                        "b"); /* second counts */
-    world_wait(w, 6 * USEC_PER_SEC);
-    assert_string_equal(preempt_as(w, "third", "mine", 1000, "other-1", "mine-0"), "a b");
-    struct gang_pod_facts *third = pod_of("third", "mine", NULL);
-    third->nominated = xstrdup("a");
-    third->priority = 1000;
-    world_pod_set(w, third);
-    assert_string_equal(preempt_as(w, "fourth", "mine", 1000, "other-1", "mine-0"), "b");
-    world_queue(w, "mine", NULL, 3, 100); /* the third pod counts once */
-    assert_string_equal(preempt_as(w, "fourth", "mine", 1000, "other-1", "mine-0"), "a b");
-    world_free(w);
-}
-
 /* The parent of the other queue borrows, and a queue between keeps what it deserves. */
 static void each_queue_above_the_victim_keeps_what_it_deserves(void **state)
 {
@@ -419,13 +420,14 @@ static void a_pod_without_devices_takes_no_deserved_devices(void **state)
         gang_quota_add(f, "cpu")->deserved = i ? 0 : 1000000;
         world_queue_set(w, f);
     }
-    struct gang_pod_facts *f = world_pod_facts("preemptor", NULL, 0); /* cpu only */
-    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("mine")};
-    world_pod_set(w, f);
-    f = world_pod_facts("preemptor", NULL, 0);
-    f->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("mine")};
-    f->priority = 1000;
-    assert_string_equal(preempt_for(w, f, "other-0 other-1", "other-3"), "b");
+    struct gang_pod_facts *pods[3];
+    for (int i = 0; i < 3; i++) {
+        pods[i] = world_pod_facts("preemptor", NULL, 0); /* cpu only */
+        pods[i]->queue = (struct gang_ref){xstrdup("test"), xstrdup(""), xstrdup("mine")};
+        pods[i]->priority = 1000;
+    }
+    world_pod_set(w, pods[2]);
+    assert_string_equal(preempt_for(w, pods, "other-0 other-1", "other-3"), "b");
     world_free(w);
 }
 
@@ -452,7 +454,7 @@ static void T04_a_preempt_call_is_bounded(void **state)
             uids[i] = xstrdup(f->uid);
             world_pod_set(w, f);
         }
-        victims[n] = (struct gang_victims){uids, EACH};
+        victims[n] = (struct gang_victims){uids, EACH, 0};
     }
     for (int i = 0; i < BUDGETS; i++) {
         cleanup_free char *name = xasprintf("budget-%d", i);
@@ -500,6 +502,138 @@ static void each_victim_of_a_node_must_obey_the_queues(void **state)
     world_free(w);
 }
 
+/* ---- what the watch does not show yet ---- */
+
+static const char *call_of(struct world *w, const char *name, const char *queue, const char *on_a,
+                           const char *on_b)
+{
+    const struct candidate nodes[] = {{"a", on_a, 0}, {"b", on_b, 0}};
+    return call(w, preemptor(w, name, queue, 1000), nodes, 2);
+}
+
+static void nominated(struct world *w, const char *name, const char *queue, const char *node)
+{
+    struct gang_pod_facts *f = pod_of(name, queue, NULL);
+    f->nominated = xstrdup(node);
+    f->priority = 1000;
+    world_pod_set(w, f);
+}
+
+/* kube-scheduler preempts for the next pod before the watch shows what it did for the one before.
+ * The pod counts until its nomination is seen, or for 5 seconds. */
+static void a_preemptor_counts_before_its_nomination_is_seen(void **state)
+{
+    (void)state;
+    struct world *w = in_queues();
+    world_queue(w, "other", NULL, 0, 100); /* mine deserves 2 and uses 1 */
+    assert_string_equal(call_of(w, "first", "mine", "other-0", ""), "a");
+    assert_string_equal(call_of(w, "first", "mine", "other-0", ""), "a");
+    assert_string_equal(call_of(w, "second", "mine", "other-1", "mine-0"), "b");
+    world_pod_gone(w, "first");
+    assert_string_equal(call_of(w, "third", "mine", "other-1", "mine-0"), "b"); /* second counts */
+    world_wait(w, 6 * USEC_PER_SEC);
+    assert_string_equal(call_of(w, "third", "mine", "other-1", ""), "a");
+    nominated(w, "third", "mine", "a");
+    assert_string_equal(call_of(w, "fourth", "mine", "other-2", "mine-0"), "b");
+    world_queue(w, "mine", NULL, 4, 100); /* third and fourth count once each */
+    assert_string_equal(call_of(w, "fifth", "mine", "other-2", ""), "a");
+    world_free(w);
+}
+
+/* The victims count as gone, so the queue that lent room keeps what it deserves. */
+static void victims_of_a_queue_count_before_their_end_is_seen(void **state)
+{
+    (void)state;
+    struct world *w = in_queues(); /* other uses 4 and deserves 2 */
+    world_queue(w, "mine", NULL, 3, 100);
+    world_queue(w, "third", NULL, 2, 100);
+    assert_string_equal(call_of(w, "first", "mine", "other-0 other-1", ""), "a");
+    assert_string_equal(call_of(w, "second", "third", "other-2", "other-3"), "");
+    assert_string_equal(call_of(w, "second", "third", "other-0", ""), "a"); /* it goes anyway */
+    world_wait(w, 6 * USEC_PER_SEC);
+    assert_string_equal(call_of(w, "second", "third", "other-2", ""), "a");
+    world_free(w);
+}
+
+static void members_count_before_their_end_is_seen(void **state)
+{
+    (void)state;
+    struct world *w = running(2); /* of 3 */
+    assert_string_equal(call_of(w, "first", NULL, "g-0", ""), "a");
+    assert_string_equal(call_of(w, "second", NULL, "g-1", "g-2"), "");
+    assert_string_equal(call_of(w, "second", NULL, "g-0", "g-2"), "a");
+    assert_string_equal(call_of(w, "third", NULL, "g-1", "single"), "b");
+    world_pod_gone(w, "g-0");
+    assert_string_equal(call_of(w, "third", NULL, "g-1", "g-2"), "");
+    world_pod_seen(w, "g-3", "g", 1, "a", PHASE_RUNNING);
+    assert_string_equal(call_of(w, "third", NULL, "g-1", ""), "a");
+    world_wait(w, 6 * USEC_PER_SEC); /* kube-scheduler has not evicted it */
+    assert_string_equal(call_of(w, "fourth", NULL, "", "g-2"), "b");
+    world_free(w);
+}
+
+/* All members may go, also in two calls. */
+static void the_rest_of_a_gang_that_goes_may_go(void **state)
+{
+    (void)state;
+    struct world *w = running(3);
+    assert_string_equal(call_of(w, "first", NULL, "g-0 g-1", "g-2"), "");
+    world_pod_gone(w, "g-2");
+    world_pod_seen(w, "g-2", "g", 1, "a", PHASE_RUNNING);
+    assert_string_equal(call_of(w, "first", NULL, "g-0 g-1 g-2", ""), "a");
+    assert_string_equal(call_of(w, "second", NULL, "g-0", ""), "a");
+    world_free(w);
+}
+
+/* ---- the choice of one node ---- */
+
+static struct gang_pod_facts *victim(const char *name, const char *node, int priority, usec_t start)
+{
+    struct gang_pod_facts *f = pod_of(name, NULL, node);
+    f->priority = priority;
+    f->bound_at = start;
+    return f;
+}
+
+/* As kube-scheduler would choose. */
+static void muster_chooses_the_node_if_a_victim_is_a_member(void **state)
+{
+    (void)state;
+    struct world *w = running(1);
+    for (int i = 0; i < 4; i++) {
+        char node[2] = {(char)('c' + i), 0};
+        world_node(w, node, 8);
+    }
+    world_pod_set(w, victim("c-0", "c", 5, 100));
+    world_pod_set(w, victim("c-1", "c", 3, 900));
+    world_pod_set(w, victim("d-0", "d", 5, 300));
+    world_pod_set(w, victim("d-1", "d", 3, 100));
+    world_pod_set(w, victim("e-0", "e", 5, 200));
+    world_pod_set(w, victim("e-1", "e", 2, 100));
+    world_pod_set(w, victim("f-0", "f", 4, 100));
+    static const struct {
+        struct candidate nodes[4];
+        size_t n;
+        const char *want;
+    } cases[] = {
+        {{{"c", "c-0", 0}, {"d", "d-0", 0}}, 2, "c d"}, /* no victim is a member or in a queue */
+        {{{"c", "c-0", 0}, {"a", "g-0", 0}}, 2, "a"},   /* a lower priority */
+        {{{"c", "c-0", 0}, {"a", "g-0", 1}}, 2, "c"},   /* fewer violations */
+        {{{"c", "c-0 c-1", 1}, {"d", "d-0 d-1", 1}, {"e", "e-0 e-1", 1}, {"a", "g-0", 2}}, 4, "e"},
+        {{{"c", "c-0 c-1", 1}, {"d", "d-0", 1}, {"e", "e-0 e-1", 1}, {"a", "g-0", 2}}, 4, "d"},
+        {{{"c", "c-0 c-1", 1}, {"d", "d-0 d-1", 1}, {"a", "g-0", 2}}, 3, "d"}, /* started later */
+        {{{"d", "d-0", 0}, {"f", "f-0 unknown", 0}, {"b", "g-2", 1}}, 3, "d"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const char *kept =
+            call(w, preemptor(w, "preemptor", NULL, 1000), cases[i].nodes, cases[i].n);
+        if (!str_eq(kept, cases[i].want))
+            fail_msg("case %zu: muster keeps %s, want %s", i, kept, cases[i].want);
+        world_wait(w, 6 * USEC_PER_SEC);
+    }
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -519,11 +653,15 @@ int main(void)
         cmocka_unit_test(a_pod_waits_until_others_have_run_for_the_minimum_time),
         cmocka_unit_test(each_victim_of_a_node_must_obey_the_queues),
         cmocka_unit_test(pods_do_not_take_the_same_room_twice),
-        cmocka_unit_test(pods_count_before_their_nomination_is_seen),
         cmocka_unit_test(each_queue_above_the_victim_keeps_what_it_deserves),
         cmocka_unit_test(members_count_in_the_queue_of_their_gang),
         cmocka_unit_test(a_queue_that_rests_after_reclaim_is_left_alone),
         cmocka_unit_test(a_pod_without_devices_takes_no_deserved_devices),
+        cmocka_unit_test(a_preemptor_counts_before_its_nomination_is_seen),
+        cmocka_unit_test(victims_of_a_queue_count_before_their_end_is_seen),
+        cmocka_unit_test(members_count_before_their_end_is_seen),
+        cmocka_unit_test(the_rest_of_a_gang_that_goes_may_go),
+        cmocka_unit_test(muster_chooses_the_node_if_a_victim_is_a_member),
         cmocka_unit_test(T04_a_preempt_call_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

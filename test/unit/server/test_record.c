@@ -130,8 +130,8 @@ static void every_member_of_the_headers_is_in_the_tables(void **state)
 {
     (void)state;
     /* What record_line.c itself writes, names of union members, and the owner of a pod. */
-    static const char *const event[] = {"kind",    "id",   "names", "n_names", "pod_is_known",
-                                        "victims", "uids", "n",     NULL};
+    static const char *const event[] = {"kind",    "id",   "names", "n_names",    "pod_is_known",
+                                        "victims", "uids", "n",     "violations", NULL};
     static const char *const facts[] = {"packed", NULL};
     static const char *const effect[] = {
         "kind", "filter", "prioritize", "preempt", "bind_reply", "pod", "workload", "event", NULL,
@@ -218,7 +218,7 @@ static void fill_event(enum gang_event_kind kind, struct gang_event *ev)
     static const char *const names[] = {"n0", "n1", "n2", "x", "n1"};
     static const char *const uids[] = {"u0", "u1", "\"u2"};
     static const struct gang_victims victims[] = {
-        {uids, 1}, {uids + 1, 2}, {NULL, 0}, {uids, 3}, {uids, 0}};
+        {uids, 1, 0}, {uids + 1, 2, 7}, {NULL, 0, -1}, {uids, 3, INT64_MAX}, {uids, 0, 2}};
     const struct record_field *f = record_event_field(kind);
     *ev = (struct gang_event){.kind = kind};
     if (kind >= GANG_EV_FILTER && kind <= GANG_EV_CALL_CLOSED)
