@@ -263,8 +263,7 @@ struct gang_core {
 
     /* cluster/kube_preemptions.c */
     struct {
-        struct map preemptors, victims; /* UID of a pod -> when muster allowed the preemption */
-        usec_t last;                    /* when it last did */
+        struct map by_preemptor, by_victim; /* UID of a pod -> kube_preemption */
     } kube_preemptions;
 
     /* cluster/preempted_room.c */

@@ -1,76 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/kube_preemptions.h"
 
-/* kube-scheduler may also give up, for example because another extender allows no node. */
 #define LIMIT (5 * USEC_PER_SEC)
 
-static bool is_over(const struct gang_core *core, const struct map_entry *entry)
+struct kube_preemption {
+    char *uid; /* of the preemptor */
+    usec_t since;
+    char **victims; /* UIDs */
+    size_t n;
+};
+
+static bool is_open(const struct gang_core *core, const struct kube_preemption *p)
 {
-    const usec_t *since = entry->value;
-    return core->now - *since > LIMIT;
+    if (core->now - p->since <= LIMIT)
+        return true;
+    const struct pod *pod = pod_by_uid(core, p->uid);
+    return pod && pod->nominated_room;
 }
 
-static void put(const struct gang_core *core, struct map *map, const char *uid)
+static void forget(struct gang_core *core, struct kube_preemption *p)
 {
-    free(map_remove(map, uid)); /* so that the oldest entries come first */
-    usec_t *since = xcalloc(1, sizeof *since);
-    *since = core->now;
-    map_set(map, uid, since);
+    struct map *by_victim = &core->kube_preemptions.by_victim;
+    for (size_t i = 0; i < p->n; i++) {
+        if (map_get(by_victim, p->victims[i]) == p) /* else a later one has the same victim */
+            map_remove(by_victim, p->victims[i]);
+        free(p->victims[i]);
+    }
+    map_remove(&core->kube_preemptions.by_preemptor, p->uid);
+    free(p->victims);
+    free(p->uid);
+    free(p);
 }
 
-static void drop_over(const struct gang_core *core, struct map *map)
+void kube_preemption_add(struct gang_core *core, const struct pod *pod,
+                         const struct gang_victims *victims)
 {
-    map_for_each (e, map) {
-        if (!is_over(core, e))
-            break;
-        free(map_remove(map, e->key));
+    kube_preemption_end(core, pod);
+    map_for_each (e, &core->kube_preemptions.by_preemptor)
+        if (!is_open(core, e->value))
+            forget(core, e->value);
+    struct kube_preemption *p = xcalloc(1, sizeof *p);
+    p->uid = xstrdup(pod->facts->uid);
+    p->since = core->now;
+    map_set(&core->kube_preemptions.by_preemptor, p->uid, p);
+    p->victims = xcalloc((victims ? victims->n : 0) + 1, sizeof *p->victims);
+    for (size_t i = 0; victims && i < victims->n; i++) {
+        const struct pod *victim = pod_by_uid(core, victims->uids[i]);
+        if (!victim || !pod_runs(victim))
+            continue;
+        p->victims[p->n++] = xstrdup(victim->facts->uid);
+        map_set(&core->kube_preemptions.by_victim, victim->facts->uid, p);
     }
 }
 
-void kube_preemption_add(struct gang_core *core, const char *uid,
-                         const struct gang_victims *victims)
+void kube_preemption_end(struct gang_core *core, const struct pod *pod)
 {
-    struct map *known = &core->kube_preemptions.victims;
-    drop_over(core, &core->kube_preemptions.preemptors);
-    drop_over(core, known);
-    core->kube_preemptions.last = core->now;
-    put(core, &core->kube_preemptions.preemptors, uid);
-    for (size_t i = 0; victims && i < victims->n; i++)
-        put(core, known, victims->uids[i]);
+    struct kube_preemption *p = map_get(&core->kube_preemptions.by_preemptor, pod->facts->uid);
+    if (p)
+        forget(core, p);
 }
 
 const struct pod *kube_preemptor(const struct gang_core *core, const struct map_entry *entry)
 {
-    const struct pod *pod = is_over(core, entry) ? NULL : pod_by_uid(core, entry->key);
-    return pod && !pod->nominated_room && !pod->node ? pod : NULL;
+    const struct pod *pod = is_open(core, entry->value) ? pod_by_uid(core, entry->key) : NULL;
+    return pod && !pod->nominated_room && !pod->node && pod_counts(pod) ? pod : NULL;
 }
 
 struct pod *kube_victim(const struct gang_core *core, const struct map_entry *entry)
 {
-    struct pod *pod = is_over(core, entry) ? NULL : pod_by_uid(core, entry->key);
+    struct pod *pod = is_open(core, entry->value) ? pod_by_uid(core, entry->key) : NULL;
     return pod && pod_runs(pod) ? pod : NULL;
 }
 
-bool kube_preempts_some(const struct gang_core *core)
+bool kube_will_evict(const struct gang_core *core, const struct pod *pod)
 {
-    return map_count(&core->kube_preemptions.victims) > 0 &&
-           core->now - core->kube_preemptions.last <= LIMIT;
-}
-
-bool kube_preempts(const struct gang_core *core, const struct pod *pod)
-{
-    if (!kube_preempts_some(core))
-        return false;
-    const usec_t *since = map_get(&core->kube_preemptions.victims, pod->facts->uid);
-    return since && core->now - *since <= LIMIT && pod_runs(pod);
+    const struct map *by_victim = &core->kube_preemptions.by_victim;
+    const struct kube_preemption *p =
+        map_count(by_victim) ? map_get(by_victim, pod->facts->uid) : NULL;
+    return p && pod_runs(pod) && is_open(core, p);
 }
 
 void kube_preemptions_done(struct gang_core *core)
 {
-    struct map *maps[] = {&core->kube_preemptions.preemptors, &core->kube_preemptions.victims};
-    for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
-        map_for_each (e, maps[i])
-            free(e->value);
-        map_done(maps[i]);
-    }
+    map_for_each (e, &core->kube_preemptions.by_preemptor)
+        forget(core, e->value);
+    map_done(&core->kube_preemptions.by_preemptor);
+    map_done(&core->kube_preemptions.by_victim);
 }

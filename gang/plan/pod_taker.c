@@ -48,8 +48,9 @@ static void add_preemptor(struct pod_taker *t, struct claimed *claimed, const st
 static void add_preemptors(struct pod_taker *t, struct claimed *claimed)
 {
     const struct gang_core *core = t->taker.core;
-    map_for_each (e, &core->kube_preemptions.preemptors) {
+    map_for_each (e, &core->kube_preemptions.by_preemptor) {
         const struct pod *pod = kube_preemptor(core, e);
+        t->work_left--;
         if (pod)
             add_preemptor(t, claimed, pod);
     }
@@ -82,7 +83,7 @@ static void find_entitled(struct pod_taker *t, const struct pod *pod)
 static void without_earlier_victims(struct pod_taker *t)
 {
     struct gang_core *core = t->taker.core;
-    map_for_each (e, &core->kube_preemptions.victims) {
+    map_for_each (e, &core->kube_preemptions.by_victim) {
         struct pod *pod = kube_victim(core, e);
         t->work_left -= pod ? WORK_PER_POD : 1;
         if (t->work_left <= 0)
@@ -103,16 +104,16 @@ struct pod_taker pod_taker_begin(struct gang_core *core, const struct gang_pod_f
         return t;
     t.trial = trial_begin(core);
     t.taker.queue = queue;
-    if (missing)
-        t.work_left = 0; /* no gang could start in it either */
-    else if (pod)
-        find_entitled(&t, pod);
     /* Queues still count pods that are ending or will end, so a queue could lend the same room
      * twice. */
     if (spend_on_ending(core, &t.work_left, WORK_PER_POD)) {
         trial_without_ending(&t.trial);
         without_earlier_victims(&t);
     }
+    if (missing)
+        t.work_left = 0; /* no gang could start in it either */
+    else if (pod)
+        find_entitled(&t, pod);
     t.base = trial_mark(&t.trial);
     taker_remembers(&t.taker);
     return t;

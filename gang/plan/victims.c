@@ -200,11 +200,11 @@ static bool has_leaving(const struct gang_core *core, const struct gang *gang)
     return false;
 }
 
-static bool kube_scheduler_takes(const struct gang_core *core, const struct gang *gang)
+static bool kube_will_evict_member(const struct gang_core *core, const struct gang *gang)
 {
-    if (kube_preempts_some(core))
+    if (map_count(&core->kube_preemptions.by_victim))
         list_for_each (pod, &gang->members, struct pod, in_gang)
-            if (kube_preempts(core, pod))
+            if (kube_will_evict(core, pod))
                 return true;
     return false;
 }
@@ -222,9 +222,9 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
     struct take take = may_hit(&victims->taker, victim);
     if (!take.may || gang_count(core, victim)->binding)
         return;
-    bool loses = kube_scheduler_takes(core, victim); /* so it has less to spare than it seems */
-    victims->leaving |= loses || victim->n_slots > 0 || has_leaving(core, victim);
-    if (loses)
+    bool shrinks = kube_will_evict_member(core, victim); /* its tallies still count the member */
+    victims->leaving |= shrinks || victim->n_slots > 0 || has_leaving(core, victim);
+    if (shrinks)
         return;
     if (!victim->root->t.bound)
         return;
@@ -245,8 +245,9 @@ static void add_ordinary(struct gang_core *core, struct victims *victims, struct
     struct take take = may_take(&victims->taker, queue, pod->facts->priority < gang->priority);
     if (!take.may || pod_is_firm(pod, queue))
         return;
-    victims->leaving |= pod_is_leaving(core, pod);
-    if (pod_runs(pod) && may_evict(core, victims, pod) &&
+    bool goes = kube_will_evict(core, pod); /* and its room is for another pod */
+    victims->leaving |= goes || pod_is_leaving(core, pod);
+    if (!goes && pod_runs(pod) && may_evict(core, victims, pod) &&
         has_run(&victims->taker, queue, pod_start(pod)) && lends_more(victims, take)) {
         victims->n_owners++;
         add_loss(core, add(victims, NULL, pod, pod->facts->priority, take), pod,

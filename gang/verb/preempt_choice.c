@@ -5,8 +5,8 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/plan/taker.h"
 
-bool victims_count_elsewhere(const struct gang_core *core, const struct gang_event *ev,
-                             const uint32_t *kept, size_t n)
+bool victims_in_gangs_or_queues(const struct gang_core *core, const struct gang_event *ev,
+                                const uint32_t *kept, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct gang_victims *victims = &ev->victims[kept[i]];

@@ -13,8 +13,8 @@
 #include "gang/cluster/lookup.h"
 
 /* Whether one of the victims on these candidates is a member of a gang, or is in a queue. */
-bool victims_count_elsewhere(const struct gang_core *core, const struct gang_event *ev,
-                             const uint32_t *kept, size_t n);
+bool victims_in_gangs_or_queues(const struct gang_core *core, const struct gang_event *ev,
+                                const uint32_t *kept, size_t n);
 /* Which of these candidates (n > 0) kube-scheduler would choose
  * (pkg/scheduler/framework/preemption, pickOneNodeForPreemption). */
 uint32_t choose_candidate(const struct gang_core *core, const struct gang_event *ev,

@@ -22,7 +22,7 @@ static void add_members(struct victim_gangs *g, const struct gang_victims *victi
 {
     for (size_t i = 0; i < victims->n; i++) {
         struct pod *pod = pod_by_uid(g->core, victims->uids[i]);
-        if (!pod || !pod_is_member(pod) || kube_preempts(g->core, pod))
+        if (!pod || !pod_is_member(pod) || kube_will_evict(g->core, pod))
             continue;
         GROW(g->members, g->cap, g->n + 1);
         g->members[g->n++] = pod;
@@ -35,15 +35,22 @@ static void sort_by_gang(struct victim_gangs *g)
         qsort(g->members, g->n, sizeof *g->members, by_gang);
 }
 
-/* Counts the members that kube-scheduler will evict because of earlier calls out (-1) or in (1). */
-static void count_earlier_victims(const struct gang_core *core, int by)
+static void count_out(struct victim_gangs *g, struct pod *pod)
 {
-    map_for_each (e, &core->kube_preemptions.victims) {
-        struct pod *pod = kube_victim(core, e);
-        if (pod && pod_is_member(pod)) {
-            gang_count(core, pod->gang);
-            unit_add_bound(pod->unit, by);
-        }
+    GROW(g->counted_out, g->counted_out_cap, g->n_counted_out + 1);
+    g->counted_out[g->n_counted_out++] = pod;
+    unit_add_bound(pod->unit, -1);
+}
+
+/* kube-scheduler will evict these because of earlier calls. */
+static void count_out_earlier_victims(struct victim_gangs *g)
+{
+    map_for_each (e, &g->core->kube_preemptions.by_victim) {
+        struct pod *pod = kube_victim(g->core, e);
+        bool counts = pod && pod_is_member(pod) && g->n;
+        g->work_left--;
+        if (counts && bsearch(&pod, g->members, g->n, sizeof *g->members, by_gang))
+            count_out(g, pod);
     }
 }
 
@@ -56,7 +63,7 @@ struct victim_gangs victim_gangs_begin(const struct gang_core *core, const struc
     for (size_t i = 0; i < g.n; i++)
         if (i == 0 || g.members[i]->gang != g.members[i - 1]->gang)
             gang_count(core, g.members[i]->gang);
-    count_earlier_victims(core, -1);
+    count_out_earlier_victims(&g);
     return g;
 }
 
@@ -96,6 +103,8 @@ bool victims_break_gang(struct victim_gangs *g, const struct gang_victims *victi
 
 void victim_gangs_end(struct victim_gangs *g)
 {
-    count_earlier_victims(g->core, 1);
+    for (size_t i = 0; i < g->n_counted_out; i++)
+        unit_add_bound(g->counted_out[i]->unit, 1);
+    free(g->counted_out);
     free(g->members);
 }

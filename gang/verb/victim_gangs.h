@@ -17,10 +17,13 @@ struct victim_gangs {
     int64_t work_left;    /* units of gangs that the call may still visit */
     struct pod **members; /* victims of one node that are members, ordered by gang */
     size_t n, cap;
+    struct pod **counted_out; /* members that kube-scheduler will evict because of earlier calls */
+    size_t n_counted_out, counted_out_cap;
 };
 
-/* Counts the members of all gangs with victims in the call. Nothing else may count them before the
- * end. */
+/* Counts the members of all gangs with victims in the call, without those that kube-scheduler will
+ * evict because of earlier calls. Until the end, nothing else may count the members of these gangs.
+ */
 struct victim_gangs victim_gangs_begin(const struct gang_core *core, const struct gang_event *ev);
 /* Whether the preemption of these victims breaks a gang. Also true if the call has used up its
  * work. */
