@@ -6,8 +6,8 @@
  * call. It may make the next call before the watch shows this. So until then, the preemptor counts
  * as nominated, and its victims count as evicted.
  *
- * A preemption is forgotten after 5 seconds, because kube-scheduler may give up without a word. But
- * while the preemptor is nominated, kube-scheduler has not given up.
+ * A preemption is forgotten after 5 seconds, because kube-scheduler may give up without telling.
+ * But while the preemptor is nominated, kube-scheduler has not given up.
  *
  * preempt.c adds preemptions. Only pods in the cluster cache are remembered, so that a caller
  * cannot fill the memory.
