@@ -264,6 +264,7 @@ struct gang_core {
     /* cluster/kube_preemptions.c */
     struct {
         struct map by_preemptor, by_victim; /* UID of a pod -> kube_preemption */
+        usec_t last;                        /* when the last one was added */
     } kube_preemptions;
 
     /* cluster/preempted_room.c */

@@ -2,62 +2,67 @@
 #include "gang/cluster/kube_preemptions.h"
 
 #define LIMIT (5 * USEC_PER_SEC)
+/* Callers may invent preemptors. kube-scheduler makes fewer calls in 5 seconds. */
+#define PREEMPTORS_MAX 4096
 
 struct kube_preemption {
-    char *uid; /* of the preemptor */
     usec_t since;
-    char **victims; /* UIDs */
-    size_t n;
+    char *preemptor; /* of a victim: its UID; NULL: this is the preemptor itself */
 };
 
 static bool is_open(const struct gang_core *core, const struct kube_preemption *p)
 {
-    if (core->now - p->since <= LIMIT)
+    if (core->now - p->since <= LIMIT || core->behind[GANG_WATCH_PODS])
         return true;
-    const struct pod *pod = pod_by_uid(core, p->uid);
+    const struct pod *pod = p->preemptor ? pod_by_uid(core, p->preemptor) : NULL;
     return pod && pod->nominated_room;
 }
 
-static void forget(struct gang_core *core, struct kube_preemption *p)
+bool kube_will_evict_some(const struct gang_core *core)
 {
-    struct map *by_victim = &core->kube_preemptions.by_victim;
-    for (size_t i = 0; i < p->n; i++) {
-        if (map_get(by_victim, p->victims[i]) == p) /* else a later one has the same victim */
-            map_remove(by_victim, p->victims[i]);
-        free(p->victims[i]);
-    }
-    map_remove(&core->kube_preemptions.by_preemptor, p->uid);
-    free(p->victims);
-    free(p->uid);
+    return map_count(&core->kube_preemptions.by_victim) &&
+           (core->now - core->kube_preemptions.last <= LIMIT || core->n_nominated_room ||
+            core->behind[GANG_WATCH_PODS]);
+}
+
+static void forget(struct map *map, const char *uid)
+{
+    struct kube_preemption *p = map_remove(map, uid);
+    if (p)
+        free(p->preemptor);
     free(p);
 }
 
-void kube_preemption_add(struct gang_core *core, const struct pod *pod,
-                         const struct gang_victims *victims)
+static void put(const struct gang_core *core, struct map *map, const char *uid,
+                const char *preemptor)
 {
-    kube_preemption_end(core, pod);
-    map_for_each (e, &core->kube_preemptions.by_preemptor)
-        if (!is_open(core, e->value))
-            forget(core, e->value);
+    forget(map, uid); /* so that the oldest come first */
     struct kube_preemption *p = xcalloc(1, sizeof *p);
-    p->uid = xstrdup(pod->facts->uid);
     p->since = core->now;
-    map_set(&core->kube_preemptions.by_preemptor, p->uid, p);
-    p->victims = xcalloc((victims ? victims->n : 0) + 1, sizeof *p->victims);
-    for (size_t i = 0; victims && i < victims->n; i++) {
-        const struct pod *victim = pod_by_uid(core, victims->uids[i]);
-        if (!victim || !pod_runs(victim))
-            continue;
-        p->victims[p->n++] = xstrdup(victim->facts->uid);
-        map_set(&core->kube_preemptions.by_victim, victim->facts->uid, p);
-    }
+    p->preemptor = preemptor ? xstrdup(preemptor) : NULL;
+    map_set(map, uid, p);
 }
 
-void kube_preemption_end(struct gang_core *core, const struct pod *pod)
+static void forget_closed(const struct gang_core *core, struct map *map, size_t most)
 {
-    struct kube_preemption *p = map_get(&core->kube_preemptions.by_preemptor, pod->facts->uid);
-    if (p)
-        forget(core, p);
+    map_for_each (e, map)
+        if (map_count(map) > most || !is_open(core, e->value))
+            forget(map, e->key);
+}
+
+void kube_preemption_add(struct gang_core *core, const char *uid,
+                         const struct gang_victims *victims)
+{
+    struct map *by_victim = &core->kube_preemptions.by_victim;
+    core->kube_preemptions.last = core->now;
+    forget_closed(core, &core->kube_preemptions.by_preemptor, PREEMPTORS_MAX - 1);
+    forget_closed(core, by_victim, SIZE_MAX);
+    put(core, &core->kube_preemptions.by_preemptor, uid, NULL);
+    for (size_t i = 0; victims && i < victims->n; i++) {
+        const struct pod *victim = pod_by_uid(core, victims->uids[i]);
+        if (victim && pod_runs(victim))
+            put(core, by_victim, victim->facts->uid, uid);
+    }
 }
 
 const struct pod *kube_preemptor(const struct gang_core *core, const struct map_entry *entry)
@@ -76,14 +81,16 @@ bool kube_will_evict(const struct gang_core *core, const struct pod *pod)
 {
     const struct map *by_victim = &core->kube_preemptions.by_victim;
     const struct kube_preemption *p =
-        map_count(by_victim) ? map_get(by_victim, pod->facts->uid) : NULL;
+        kube_will_evict_some(core) ? map_get(by_victim, pod->facts->uid) : NULL;
     return p && pod_runs(pod) && is_open(core, p);
 }
 
 void kube_preemptions_done(struct gang_core *core)
 {
-    map_for_each (e, &core->kube_preemptions.by_preemptor)
-        forget(core, e->value);
-    map_done(&core->kube_preemptions.by_preemptor);
-    map_done(&core->kube_preemptions.by_victim);
+    struct map *maps[] = {&core->kube_preemptions.by_preemptor, &core->kube_preemptions.by_victim};
+    for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+        map_for_each (e, maps[i])
+            forget(maps[i], e->key);
+        map_done(maps[i]);
+    }
 }

@@ -6,31 +6,28 @@
  * call. It may make the next call before the watch shows this. So until then, the preemptor counts
  * as nominated, and its victims count as evicted.
  *
- * A preemption is forgotten after 5 seconds, because kube-scheduler may give up without telling.
- * But while the preemptor is nominated, kube-scheduler has not given up.
- *
- * preempt.c adds preemptions. Only pods in the cluster cache are remembered, so that a caller
- * cannot fill the memory.
+ * Both are forgotten after 5 seconds, because kube-scheduler may give up without telling. But
+ * victims are remembered while their preemptor is nominated, because kube-scheduler has not given
+ * up then, and both are while the watch of pods is behind. preempt.c adds preemptions.
  */
 #ifndef MUSTER_GANG_CLUSTER_KUBE_PREEMPTIONS_H
 #define MUSTER_GANG_CLUSTER_KUBE_PREEMPTIONS_H
 
 #include "gang/cluster/lookup.h"
 
-/* kube-scheduler is about to preempt for the pod. victims: on the only node that muster allows;
- * NULL: muster allows others, too, and does not know which victims kube-scheduler chooses. */
-void kube_preemption_add(struct gang_core *core, const struct pod *pod,
+/* kube-scheduler is about to preempt for the pod with this UID. The cluster cache may lack the pod.
+ * victims: NULL: muster does not know which ones kube-scheduler chooses. */
+void kube_preemption_add(struct gang_core *core, const char *uid,
                          const struct gang_victims *victims);
-/* kube-scheduler preempts for the pod once more, so it has given up the preemption before. */
-void kube_preemption_end(struct gang_core *core, const struct pod *pod);
 /* For an entry of core->kube_preemptions.by_preemptor: the pod that kube-scheduler will nominate;
  * NULL: none any more. */
 const struct pod *kube_preemptor(const struct gang_core *core, const struct map_entry *entry);
 /* For an entry of core->kube_preemptions.by_victim: the pod that kube-scheduler will evict; NULL:
  * none any more. */
 struct pod *kube_victim(const struct gang_core *core, const struct map_entry *entry);
-/* Whether kube-scheduler will evict the pod. */
+/* Whether kube-scheduler will evict the pod. Looks the pod up if it will evict some pods. */
 bool kube_will_evict(const struct gang_core *core, const struct pod *pod);
+bool kube_will_evict_some(const struct gang_core *core);
 void kube_preemptions_done(struct gang_core *core);
 
 #endif

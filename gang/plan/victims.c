@@ -202,7 +202,7 @@ static bool has_leaving(const struct gang_core *core, const struct gang *gang)
 
 static bool kube_will_evict_member(const struct gang_core *core, const struct gang *gang)
 {
-    if (map_count(&core->kube_preemptions.by_victim))
+    if (kube_will_evict_some(core))
         list_for_each (pod, &gang->members, struct pod, in_gang)
             if (kube_will_evict(core, pod))
                 return true;
@@ -302,7 +302,8 @@ bool gang_may_preempt(const struct gang *gang)
 
 static void spend(const struct gang_core *core, int pods, uint64_t *compared, int64_t *work_left)
 {
-    int64_t looks = pods + (int64_t)(core->budgets.compared - *compared);
+    int each = kube_will_evict_some(core) ? 1 + LOOKS_PER_WORK : 1;
+    int64_t looks = (int64_t)pods * each + (int64_t)(core->budgets.compared - *compared);
     *compared = core->budgets.compared;
     *work_left -= 1 + looks / LOOKS_PER_WORK;
 }

@@ -110,7 +110,7 @@ static size_t keep(struct gang_core *core, const struct gang_event *ev, uint32_t
 }
 
 /* If a victim is a member of a gang or is in a queue, keeps only one candidate, so that the victims
- * are known. Remembers the preemption. Returns the number of candidates, of n > 0 before. */
+ * are known. Remembers the preemption. n > 0. Returns how many candidates are left. */
 static size_t allow(struct gang_core *core, const struct gang_event *ev, uint32_t *kept, size_t n)
 {
     struct pod *pod = pod_by_uid(core, ev->pod->uid);
@@ -118,11 +118,11 @@ static size_t allow(struct gang_core *core, const struct gang_event *ev, uint32_
         kept[0] = choose_candidate(core, ev, kept, n);
         n = 1;
     }
-    if (!pod)
-        return n;
-    kube_preemption_add(core, pod, ev->victims && n == 1 ? &ev->victims[kept[0]] : NULL);
-    nominated_by_scheduler(pod);
-    nominated_room_update(core, pod);
+    kube_preemption_add(core, ev->pod->uid, ev->victims && n == 1 ? &ev->victims[kept[0]] : NULL);
+    if (pod) {
+        nominated_by_scheduler(pod);
+        nominated_room_update(core, pod);
+    }
     return n;
 }
 
@@ -139,8 +139,6 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
     const struct pod *pod = pod_by_uid(core, ev->pod->uid);
     bool may =
         !ev->pod->group.api_group && !pod_unlinked(ev->pod) && !(pod && queue_stops_pod(core, pod));
-    if (pod)
-        kube_preemption_end(core, pod);
     size_t n = may && core->synced && !core->stopping ? keep(core, ev, kept) : 0;
     e->preempt.id = ev->id;
     e->preempt.kept = kept;

@@ -5,7 +5,8 @@
 #include "gang/podgroup/quorum.h"
 
 /* About 10 ms. Gangs have some units, so this is enough for thousands of nodes. */
-#define WORK_PER_CALL 500000
+#define WORK_PER_CALL   500000
+#define WORK_PER_LOOKUP 8
 
 static int by_gang(const void *a, const void *b)
 {
@@ -46,10 +47,11 @@ static void count_out(struct victim_gangs *g, struct pod *pod)
 static void count_out_earlier_victims(struct victim_gangs *g)
 {
     map_for_each (e, &g->core->kube_preemptions.by_victim) {
+        if (!g->n || (g->work_left -= WORK_PER_LOOKUP) < 0)
+            return;
         struct pod *pod = kube_victim(g->core, e);
-        bool counts = pod && pod_is_member(pod) && g->n;
-        g->work_left--;
-        if (counts && bsearch(&pod, g->members, g->n, sizeof *g->members, by_gang))
+        if (pod && pod_is_member(pod) &&
+            bsearch(&pod, g->members, g->n, sizeof *g->members, by_gang))
             count_out(g, pod);
     }
 }

@@ -574,6 +574,38 @@ static void members_count_before_their_end_is_seen(void **state)
     world_free(w);
 }
 
+/* The watch is late, so muster does not know the preemptors either. Nothing is forgotten until the
+ * watch has caught up. A second call of the same pod does not bring the first victim back. */
+static void members_count_while_the_watch_is_behind(void **state)
+{
+    (void)state;
+    struct world *w = running(2); /* of 3 */
+    world_watch(w, GANG_WATCH_PODS, true);
+    static const struct candidate a = {"a", "g-0", 0}, b = {"b", "g-2", 0};
+    assert_string_equal(call(w, world_pod_facts("first", NULL, 1), &a, 1), "a");
+    assert_string_equal(call(w, world_pod_facts("first", NULL, 1), &b, 1), "");
+    assert_string_equal(call(w, world_pod_facts("second", NULL, 1), &a, 1), "a");
+    world_wait(w, 6 * USEC_PER_SEC);
+    assert_string_equal(call(w, world_pod_facts("third", NULL, 1), &b, 1), "");
+    world_watch(w, GANG_WATCH_PODS, false);
+    assert_string_equal(call(w, world_pod_facts("third", NULL, 1), &b, 1), "b");
+    world_free(w);
+}
+
+/* While the preemptor is nominated, kube-scheduler may still be evicting. */
+static void victims_count_while_the_preemptor_is_nominated(void **state)
+{
+    (void)state;
+    struct world *w = running(2); /* of 3 */
+    assert_string_equal(call_of(w, "first", NULL, "g-0", ""), "a");
+    nominated(w, "first", NULL, "a");
+    world_wait(w, 6 * USEC_PER_SEC);
+    assert_string_equal(call_of(w, "second", NULL, "g-1", "g-2"), "");
+    world_pod_set(w, pod_of("first", NULL, NULL)); /* it has given up */
+    assert_string_equal(call_of(w, "second", NULL, "", "g-2"), "b");
+    world_free(w);
+}
+
 /* All members may go, also in two calls. */
 static void the_rest_of_a_gang_that_goes_may_go(void **state)
 {
@@ -662,6 +694,8 @@ int main(void)
         cmocka_unit_test(a_preemptor_counts_before_its_nomination_is_seen),
         cmocka_unit_test(victims_of_a_queue_count_before_their_end_is_seen),
         cmocka_unit_test(members_count_before_their_end_is_seen),
+        cmocka_unit_test(members_count_while_the_watch_is_behind),
+        cmocka_unit_test(victims_count_while_the_preemptor_is_nominated),
         cmocka_unit_test(the_rest_of_a_gang_that_goes_may_go),
         cmocka_unit_test(muster_chooses_the_node_if_a_victim_is_a_member),
         cmocka_unit_test(T04_a_preempt_call_is_bounded),
