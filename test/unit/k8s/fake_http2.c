@@ -27,7 +27,7 @@ struct fake_http2 {
     /* shared */
     pthread_mutex_t lock;
     int sockets[MAX_CONNECTIONS];
-    unsigned connections, requests, peak, taken_back, refused;
+    unsigned connections, requests, peak, taken_back, refused, released;
     bool stopping;
 };
 
@@ -211,6 +211,17 @@ static void say_goodbye(struct peer *p, int32_t last)
     nghttp2_submit_goaway(p->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0);
 }
 
+static void await_release(struct fake_http2 *f)
+{
+    for (int ms = 0; ms < 60000 && !read_count(f, &f->released); ms++)
+        usleep(1000);
+}
+
+void fake_http2_release(struct fake_http2 *f)
+{
+    count(f, &f->released);
+}
+
 static void respond(struct peer *p, int32_t id, struct stream *s)
 {
     const char *path = buf_str(&s->path), *n;
@@ -219,7 +230,7 @@ static void respond(struct peer *p, int32_t id, struct stream *s)
     if (after(path, "/who"))
         buf_printf(&s->reply, "%s: ", p->client);
     if (after(path, "/slow"))
-        usleep(200000);
+        await_release(p->f);
     buf_printf(&s->reply, "%s %s %s %s", buf_str(&s->method), path, buf_str(&s->auth),
                buf_str(&s->body));
     count(p->f, &p->f->requests);

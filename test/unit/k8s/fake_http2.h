@@ -5,7 +5,7 @@
  *
  *   /ok         200 and the request: "METHOD PATH TOKEN BODY" (all other paths, too)
  *   /who        200, the name in the client's certificate, and the request
- *   /slow       200, but nothing happens on this connection for a fifth of a second
+ *   /slow       200, but nothing happens on this connection before fake_http2_release()
  *   /status/N   that status
  *   /big/N      200 and N bytes
  *   /early      103, then 200
@@ -45,6 +45,8 @@ void fake_http2_certify(const char *name, const char *path);
  */
 unsigned fake_http2_connections(struct fake_http2 *f);
 unsigned fake_http2_requests(struct fake_http2 *f);
+/* Requests for /slow go on. */
+void fake_http2_release(struct fake_http2 *f);
 /* Connections that are still open. */
 unsigned fake_http2_open(struct fake_http2 *f);
 unsigned fake_http2_peak(struct fake_http2 *f);

@@ -496,6 +496,7 @@ static void a_renewed_certificate_is_used_before_the_old_one_expires(void **stat
     run_until(x, next.done);
     assert_whole(next, "second: GET /who  ");
     assert_false(slow.done);
+    fake_http2_release(x->server);
     run_until(x, slow.done); /* it ends on its old connection, which then closes */
     assert_whole(slow, "GET /slow  ");
     run_until(x, fake_http2_open(x->server) == 1);
