@@ -6,9 +6,9 @@
  * call. It may make the next call before the watch shows this. So until then, the preemptor counts
  * as nominated, and its victims count as evicted.
  *
- * Both are forgotten after 5 seconds, because kube-scheduler may give up without telling. But
- * victims are remembered while their preemptor is nominated, because kube-scheduler has not given
- * up then, and both are while the watch of pods is behind. preempt.c adds preemptions.
+ * muster forgets both after 5 seconds, because kube-scheduler may give up and does not tell. muster
+ * remembers victims for longer while their preemptor is nominated: then kube-scheduler has not
+ * given up. It forgets nothing while the watch of pods is behind. preempt.c adds preemptions.
  */
 #ifndef MUSTER_GANG_CLUSTER_KUBE_PREEMPTIONS_H
 #define MUSTER_GANG_CLUSTER_KUBE_PREEMPTIONS_H
@@ -25,8 +25,9 @@ const struct pod *kube_preemptor(const struct gang_core *core, const struct map_
 /* For an entry of core->kube_preemptions.by_victim: the pod that kube-scheduler will evict; NULL:
  * none any more. */
 struct pod *kube_victim(const struct gang_core *core, const struct map_entry *entry);
-/* Whether kube-scheduler will evict the pod. Looks the pod up if it will evict some pods. */
+/* Whether kube-scheduler will evict the pod. This is a lookup if kube_will_evict_some(). */
 bool kube_will_evict(const struct gang_core *core, const struct pod *pod);
+/* Whether kube-scheduler may be about to evict some pods. */
 bool kube_will_evict_some(const struct gang_core *core);
 void kube_preemptions_done(struct gang_core *core);
 

@@ -224,9 +224,7 @@ static void add_gang(struct gang_core *core, struct victims *victims, struct gan
         return;
     bool shrinks = kube_will_evict_member(core, victim); /* its tallies still count the member */
     victims->leaving |= shrinks || victim->n_slots > 0 || has_leaving(core, victim);
-    if (shrinks)
-        return;
-    if (!victim->root->t.bound)
+    if (shrinks || !victim->root->t.bound)
         return;
     int32_t priority = same_namespace(victim, gang) ? victim->own_priority : victim->priority;
     victims->n_owners++;

@@ -110,10 +110,11 @@ static size_t keep(struct gang_core *core, const struct gang_event *ev, uint32_t
 }
 
 /* If a victim is a member of a gang or is in a queue, keeps only one candidate, so that the victims
- * are known. Remembers the preemption. n > 0. Returns how many candidates are left. */
-static size_t allow(struct gang_core *core, const struct gang_event *ev, uint32_t *kept, size_t n)
+ * are known. Remembers the preemption. pod: may be NULL. n > 0. Returns how many candidates are
+ * left. */
+static size_t allow(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
+                    uint32_t *kept, size_t n)
 {
-    struct pod *pod = pod_by_uid(core, ev->pod->uid);
     if (ev->victims && n > 1 && victims_in_gangs_or_queues(core, ev, kept, n)) {
         kept[0] = choose_candidate(core, ev, kept, n);
         n = 1;
@@ -136,11 +137,11 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
-    const struct pod *pod = pod_by_uid(core, ev->pod->uid);
+    struct pod *pod = pod_by_uid(core, ev->pod->uid);
     bool may =
         !ev->pod->group.api_group && !pod_unlinked(ev->pod) && !(pod && queue_stops_pod(core, pod));
     size_t n = may && core->synced && !core->stopping ? keep(core, ev, kept) : 0;
     e->preempt.id = ev->id;
     e->preempt.kept = kept;
-    e->preempt.n_kept = n ? allow(core, ev, kept, n) : 0;
+    e->preempt.n_kept = n ? allow(core, ev, pod, kept, n) : 0;
 }

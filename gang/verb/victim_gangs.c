@@ -46,8 +46,11 @@ static void count_out(struct victim_gangs *g, struct pod *pod)
 /* kube-scheduler will evict these because of earlier calls. */
 static void count_out_earlier_victims(struct victim_gangs *g)
 {
+    if (!g->n)
+        return;
     map_for_each (e, &g->core->kube_preemptions.by_victim) {
-        if (!g->n || (g->work_left -= WORK_PER_LOOKUP) < 0)
+        g->work_left -= WORK_PER_LOOKUP;
+        if (g->work_left < 0)
             return;
         struct pod *pod = kube_victim(g->core, e);
         if (pod && pod_is_member(pod) &&

@@ -19,6 +19,12 @@ const char *extender_verb_name(enum extender_verb verb)
     return names[verb];
 }
 
+/* What preempt says about a candidate node besides its name. */
+struct candidate {
+    size_t uids_end; /* the end of its victims in parser.uids */
+    int64_t violations;
+};
+
 struct parser {
     struct json_scan s;
     char *body;
@@ -28,11 +34,8 @@ struct parser {
     size_t *found;         /* the offset of each name in the body, or in args->text if copied */
     size_t n, found_cap, span_cap;
     size_t *uids; /* offsets in args->uid_text */
-    size_t n_uids, uids_cap, nodes_cap;
-    struct {
-        size_t uids_end; /* the end of the node's victims in `uids` */
-        int64_t violations;
-    } * nodes;   /* of candidates */
+    size_t n_uids, uids_cap, candidates_cap;
+    struct candidate *candidates;
     bool copied; /* the names are in args->text, which moves while it grows */
 };
 
@@ -279,9 +282,9 @@ static void parse_victims(struct parser *p, bool meta)
     }
     buf_printf(&a->victims_text, "],\"NumPDBViolations\":%" PRId64 "}", violations);
     a->victims[p->n] = (struct json_span){from, a->victims_text.len - from};
-    GROW(p->nodes, p->nodes_cap, p->n + 1);
-    p->nodes[p->n].uids_end = p->n_uids;
-    p->nodes[p->n].violations = violations;
+    GROW(p->candidates, p->candidates_cap, p->n + 1);
+    p->candidates[p->n].uids_end = p->n_uids;
+    p->candidates[p->n].violations = violations;
 }
 
 static void parse_candidates(struct parser *p, bool meta)
@@ -401,9 +404,9 @@ static void finish_victims(struct parser *p)
     a->victim_uids = xcalloc(p->n + 1, sizeof *a->victim_uids);
     size_t from = 0;
     for (size_t i = 0; i < p->n; i++) {
-        size_t to = p->nodes[i].uids_end;
+        size_t to = p->candidates[i].uids_end;
         a->victim_uids[i] =
-            (struct gang_victims){a->uid_list + from, to - from, p->nodes[i].violations};
+            (struct gang_victims){a->uid_list + from, to - from, p->candidates[i].violations};
         from = to;
     }
 }
@@ -445,7 +448,7 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
     buf_done(&p.value);
     free(p.found);
     free(p.uids);
-    free(p.nodes);
+    free(p.candidates);
     return r;
 }
 
