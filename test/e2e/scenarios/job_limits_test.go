@@ -45,8 +45,8 @@ func TestQ03_AJobThatWouldFailComesLast(t *testing.T) {
 	i := c.InstallChart(t, nil)
 	c.StartMuster(t, testbed.MusterOptions{Installed: i})
 	i.StartScheduler(t)
-	for name, value := range map[string]string{"low": "100", "middle": "500", "urgent": "1000"} {
-		c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: `+name+`}, value: `+value+`}`))
+	for name, value := range map[string]int{"low": 100, "middle": 500, "urgent": 1000} {
+		addPriorityClass(t, c, name, value)
 	}
 	c.Namespace(t, "ml")
 	for _, node := range []string{"a", "b", "c", "d"} {

@@ -73,7 +73,7 @@ func musterIgnoresNativeGangs(t *testing.T, version testbed.Kubernetes) {
 	// even without an extender, and pods of the same or a lower priority may wait behind it
 	// forever.
 	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: above}, value: 10, preemptionPolicy: Never}`))
-	above := func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "above" }
+	above := ofPriority("above")
 	for round := range 3 {
 		name, single := fmt.Sprintf("ours-%d", round), fmt.Sprintf("single-%d", round)
 		gang := testbed.InGang(testbed.Sigs, "ml", name)
@@ -137,7 +137,7 @@ func nativeGangsPreempt(t *testing.T, version testbed.Kubernetes) {
 	add := func(name, policy string) testbed.Which {
 		c.Apply(t, fmt.Appendf(nil, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: 1000, preemptionPolicy: %s}",
 			name, policy))
-		return addNative(t, c, name, "  priorityClassName: "+name+"\n", func(pod *corev1.Pod) { pod.Spec.PriorityClassName = name })
+		return addNative(t, c, name, "  priorityClassName: "+name+"\n", ofPriority(name))
 	}
 	left := func(want int) {
 		t.Helper()

@@ -14,6 +14,16 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
+func addPriorityClass(t *testing.T, c *testbed.Cluster, name string, value int) {
+	t.Helper()
+	c.Apply(t, fmt.Appendf(nil, "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: %s}, value: %d}", name, value))
+}
+
+// ofPriority gives a pod the PriorityClass.
+func ofPriority(class string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Spec.PriorityClassName = class }
+}
+
 // Q04: kube-scheduler's preemption for an ordinary pod takes no member that a running gang needs. It
 // takes a member beyond the minimum. Kubernetes 1.37 runs with its own gangs turned on.
 func TestQ04_KeepsGangsWhole(t *testing.T) { onEveryVersion(t, keepsGangsWhole) }
@@ -27,7 +37,7 @@ func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
 	c := testbed.StartCluster(t, options)
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
+	addPriorityClass(t, c, "urgent", 1000000)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)), testbed.Node("b", testbed.GPUs(2)))
 	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
@@ -35,9 +45,7 @@ func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 4, testbed.GPUs(1))...)
 	c.Recorder.WaitBound(t, gang, 4, 30*time.Second)
 
-	pod := testbed.Pod("ml", "urgent", testbed.GPUs(1))
-	pod.Spec.PriorityClassName = "urgent"
-	c.AddPods(t, pod)
+	c.AddPods(t, testbed.Pod("ml", "urgent", testbed.GPUs(1), ofPriority("urgent")))
 	urgent := testbed.Named("ml", "urgent")
 	c.Recorder.NoneBound(t, urgent)
 	if n := boundOf(running(c.Recorder.Pods(gang))); n != 4 {
@@ -46,9 +54,7 @@ func keepsGangsWhole(t *testing.T, version testbed.Kubernetes) {
 
 	c.EditPodGroup(t, testbed.Sigs, "ml", "ddp", map[string]any{"minMember": 3})
 	c.DeletePods(t, "ml", "urgent")
-	pod = testbed.Pod("ml", "urgent-2", testbed.GPUs(1))
-	pod.Spec.PriorityClassName = "urgent"
-	c.AddPods(t, pod)
+	c.AddPods(t, testbed.Pod("ml", "urgent-2", testbed.GPUs(1), ofPriority("urgent")))
 	c.Recorder.WaitBound(t, testbed.Named("ml", "urgent-2"), 1, 60*time.Second)
 	if n := boundOf(running(c.Recorder.Pods(gang))); n != 3 {
 		t.Errorf("%d members of the gang are left, want 3", n)
@@ -61,7 +67,7 @@ func TestQ04_ABurstKeepsGangsWhole(t *testing.T) {
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
 	for i := range 5 {
 		c.AddNodes(t, testbed.Node(fmt.Sprintf("node-%d", i), testbed.GPUs(1)))
@@ -74,9 +80,7 @@ func TestQ04_ABurstKeepsGangsWhole(t *testing.T) {
 
 	var pods []*corev1.Pod
 	for i := range 4 {
-		pod := testbed.Pod("ml", fmt.Sprintf("urgent-%d", i), testbed.GPUs(1))
-		pod.Spec.PriorityClassName = "urgent"
-		pods = append(pods, pod)
+		pods = append(pods, testbed.Pod("ml", fmt.Sprintf("urgent-%d", i), testbed.GPUs(1), ofPriority("urgent")))
 	}
 	c.AddPods(t, pods...)
 	urgent := testbed.Named("ml", "urgent-0", "urgent-1", "urgent-2", "urgent-3")
@@ -94,7 +98,7 @@ func TestQ04_OrdinaryPodsObeyQueues(t *testing.T) {
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}, WithoutControllers: true})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 90}`))
+	addPriorityClass(t, c, "high", 90)
 	c.Namespace(t, "ml")
 	c.Add(t, kaiQueue("research", "", 2, -1))
 	c.Add(t, kaiQueue("guests", "", 1, -1))
@@ -108,9 +112,8 @@ func TestQ04_OrdinaryPodsObeyQueues(t *testing.T) {
 	c.Recorder.WaitBound(t, guests, 3, 30*time.Second)
 	var pods []*corev1.Pod
 	for i := range 3 {
-		pod := testbed.Pod("ml", fmt.Sprintf("own-%d", i), testbed.GPUs(1), labelled("kai.scheduler/queue", "research"))
-		pod.Spec.PriorityClassName = "high"
-		pods = append(pods, pod)
+		pods = append(pods, testbed.Pod("ml", fmt.Sprintf("own-%d", i), testbed.GPUs(1),
+			labelled("kai.scheduler/queue", "research"), ofPriority("high")))
 	}
 	c.AddPods(t, pods...)
 	c.Recorder.WaitBound(t, own, 2, 60*time.Second)
@@ -136,7 +139,7 @@ func dropsNodesWithVictimsElsewhere(t *testing.T, version testbed.Kubernetes) {
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	verbs := testbed.StartVerbProxy(t, m)
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
+	addPriorityClass(t, c, "urgent", 1000000)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)), testbed.Node("b", testbed.GPUs(2)))
 	native := addNative(t, c, "native", "  disruptionMode: {all: {}}\n")
@@ -149,9 +152,7 @@ func dropsNodesWithVictimsElsewhere(t *testing.T, version testbed.Kubernetes) {
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "single"), 1, 30*time.Second)
 
 	add := func(name string, gpus int) testbed.Which {
-		pod := testbed.Pod("ml", name, testbed.GPUs(gpus))
-		pod.Spec.PriorityClassName = "urgent"
-		c.AddPods(t, pod)
+		c.AddPods(t, testbed.Pod("ml", name, testbed.GPUs(gpus), ofPriority("urgent")))
 		return testbed.Named("ml", name)
 	}
 	for _, pod := range []struct {
@@ -211,7 +212,7 @@ func runningBatch(t *testing.T) (*testbed.Cluster, *testbed.Muster, testbed.Whic
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	c.Add(t, testbed.Sigs.PodGroup("ml", "batch", 2, nil))
@@ -225,11 +226,7 @@ func runningBatch(t *testing.T) (*testbed.Cluster, *testbed.Muster, testbed.Whic
 func urgentGang(t *testing.T, c *testbed.Cluster, members int) testbed.Which {
 	t.Helper()
 	c.Add(t, testbed.Sigs.PodGroup("ml", "urgent", members, nil))
-	pods := testbed.Members(testbed.Sigs, "ml", "urgent", members, testbed.GPUs(4))
-	for _, pod := range pods {
-		pod.Spec.PriorityClassName = "urgent"
-	}
-	c.AddPods(t, pods...)
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "urgent", members, testbed.GPUs(4), ofPriority("urgent"))...)
 	return testbed.InGang(testbed.Sigs, "ml", "urgent")
 }
 
@@ -339,7 +336,7 @@ func TestQ03_TheSurplusOfAGangIsTheCheapestRoom(t *testing.T) {
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
 	for i := range 9 {
 		c.AddNodes(t, testbed.Node(fmt.Sprintf("n%d", i), testbed.GPUs(4)))
@@ -398,9 +395,7 @@ func waitPlaced(t *testing.T, c *testbed.Cluster, name string, members int) {
 func TestQ04_ACriticalPodEndsAWholeGang(t *testing.T) {
 	beside(t)
 	c, m, gang := runningBatch(t)
-	pod := testbed.Pod("kube-system", "critical", testbed.GPUs(4))
-	pod.Spec.PriorityClassName = "system-cluster-critical"
-	c.AddPods(t, pod)
+	c.AddPods(t, testbed.Pod("kube-system", "critical", testbed.GPUs(4), ofPriority("system-cluster-critical")))
 	waitTerminating(t, c, gang, 2)
 	byScheduler := map[bool]int{}
 	for _, pod := range c.Recorder.Pods(gang) {

@@ -247,7 +247,7 @@ func TestQ01_KAINotPreemptible(t *testing.T) {
 	c, m := startAll(t, promptReasons, testbed.KAI)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(16)))
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: inference}, value: 100}`))
+	addPriorityClass(t, c, "inference", 100)
 	c.Add(t, kaiQueue("top", "", 5, -1))
 	c.Add(t, kaiQueue("left", "top", 4, -1))
 	c.Add(t, kaiQueue("right", "top", 3, -1))

@@ -32,7 +32,7 @@ var committing = stages[2]
 func TestC06_BindingRefusedDuringACommit(t *testing.T) {
 	beside(t)
 	w := prepareWay(t, committing, testbed.Options{WithoutControllers: true}, nil)
-	w.c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000000}`))
+	addPriorityClass(t, w.c, "urgent", 1000000)
 	w.c.Recorder.Excuse(testbed.Sigs.Key("ml", wayGroup))
 	w.start()
 
@@ -41,7 +41,7 @@ func TestC06_BindingRefusedDuringACommit(t *testing.T) {
 	for i := range 5 {
 		pod := w.pod(fmt.Sprintf("rival-%d", i), 1)
 		testbed.Sigs.Join("rival")(pod)
-		pod.Spec.PriorityClassName = "urgent"
+		ofPriority("urgent")(pod)
 		w.c.AddPods(t, pod)
 	}
 	w.c.Recorder.AllSay(t, rival, 5, "gang ml/rival: 5 members needed, room for 4 (1 short of nvidia.com/gpu)")

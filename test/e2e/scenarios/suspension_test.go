@@ -43,7 +43,7 @@ func startSuspending(t *testing.T, values map[string]any) (*testbed.Cluster, *te
 	i := c.InstallChart(t, values)
 	m := c.StartMuster(t, testbed.MusterOptions{Installed: i})
 	i.StartScheduler(t)
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	c.Apply(t, []byte(suspendable))
@@ -93,11 +93,7 @@ func noneEvicted(t *testing.T, c *testbed.Cluster) {
 func urgentKAI(t *testing.T, c *testbed.Cluster, name string) testbed.Which {
 	t.Helper()
 	c.Add(t, testbed.Recipe.PodGroup("ml", name, 2, nil))
-	pods := testbed.Members(testbed.Recipe, "ml", name, 2, testbed.GPUs(4), testbed.WithScheduler("muster"))
-	for _, pod := range pods {
-		pod.Spec.PriorityClassName = "urgent"
-	}
-	c.AddPods(t, pods...)
+	c.AddPods(t, testbed.Members(testbed.Recipe, "ml", name, 2, testbed.GPUs(4), testbed.WithScheduler("muster"), ofPriority("urgent"))...)
 	return testbed.InGang(testbed.Recipe, "ml", name)
 }
 
@@ -208,7 +204,7 @@ func TestS08_WorkloadsOfOperatorsAreSuspended(t *testing.T) {
 	for _, operator := range []testbed.Operator{testbed.JobSet, testbed.KubeRay, testbed.TrainingOperator} {
 		c.StartOperator(t, operator, testbed.OperatorOptions{})
 	}
-	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: urgent}, value: 1000}`))
+	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(5)))
 	pod := podFor("kai-scheduler", "main")
@@ -254,11 +250,7 @@ func TestS08_WorkloadsOfOperatorsAreSuspended(t *testing.T) {
 		}
 		name := "urgent-" + w.namespace
 		c.Add(t, testbed.Recipe.PodGroup("ml", name, 5, nil))
-		pods := testbed.Members(testbed.Recipe, "ml", name, 5, testbed.GPUs(1), testbed.WithScheduler("muster"))
-		for _, pod := range pods {
-			pod.Spec.PriorityClassName = "urgent"
-		}
-		c.AddPods(t, pods...)
+		c.AddPods(t, testbed.Members(testbed.Recipe, "ml", name, 5, testbed.GPUs(1), testbed.WithScheduler("muster"), ofPriority("urgent"))...)
 		urgent := testbed.InGang(testbed.Recipe, "ml", name)
 		suspended(true)
 		c.Recorder.WaitRunning(t, urgent, 5, time.Minute)

@@ -90,7 +90,7 @@ func startTenants(t *testing.T) *tenants {
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: x.m})
 	c.Namespace(t, "ml")
 	c.Namespace(t, "other")
-	c.Apply(t, []byte("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}"))
+	addPriorityClass(t, c, "high", 1000)
 	return x
 }
 
@@ -98,7 +98,7 @@ func (x *tenants) rivalWaits(t *testing.T) {
 	t.Helper()
 	x.c.Add(t, testbed.Sigs.PodGroup("other", "rival", 2, nil))
 	x.c.AddPods(t, testbed.Members(testbed.Sigs, "other", "rival", 2, testbed.GPUs(1),
-		func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "high" })...)
+		ofPriority("high"))...)
 	x.m.WaitState(t, "other", "rival", "Waiting")
 }
 
@@ -130,7 +130,7 @@ func TestT08_PartialCommitGoesFirst(t *testing.T) {
 	x.proxy.Set(nil)
 	x.c.Add(t, testbed.Sigs.PodGroup("other", "rival", 2, nil))
 	x.c.AddPods(t, testbed.Members(testbed.Sigs, "other", "rival", 2, testbed.GPUs(1),
-		func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "high" })...)
+		ofPriority("high"))...)
 	x.m.Start(t)
 	x.c.Recorder.WaitBound(t, x.gang, 4, 60*time.Second)
 	if n := boundOf(x.c.Recorder.Pods(x.rival)); n != 0 {
