@@ -150,7 +150,8 @@ const char *gang_reason_name(enum gang_reason_code code);
       "muster evicts gangs or pods to make room for the gang")                                     \
     X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
       "muster evicts the gang, or members that it does not need, to make room for another gang; "  \
-      "or it evicts the gang because kube-scheduler has preempted some of its members")            \
+      "or it evicts the rest of the gang, because kube-scheduler has preempted some of its "       \
+      "members, or because muster was killed while it evicted them")                               \
     X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod; the message is the reason") \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \
@@ -177,6 +178,8 @@ enum gang_effect_kind {
                       the field */
     GANG_UNGATE,   /* remove muster's own scheduling gate, and no other gate; if `node` is set,
                       first set status.nominatedNodeName */
+    GANG_MARK_VICTIM, /* set the condition DisruptionTarget of a pod that muster evicts with its
+                         gang, with the reason GANG_VICTIM_MARK */
     GANG_EVICT,   /* evict a bound pod through the Eviction API: to make room for a gang, or to undo
                      a failed commit */
     GANG_SUSPEND, /* suspend the workload that owns the PodGroup, or report SUSPEND_REFUSED */
@@ -274,11 +277,11 @@ struct gang_effect {
             const char *ns, *name, *uid;
             const char *node; /* BIND: the target; NOMINATE: the target, NULL clears the nomination;
                                  UNGATE: the target, NULL keeps the nomination; others: NULL */
-            const char *text; /* PATCH_CONDITION: the new message; EVICT: why, for users, such as
-                                 "to make room for gang ml/b"; others: NULL */
+            const char *text; /* PATCH_CONDITION: the new message; MARK_VICTIM, EVICT: why, for
+                                 users, such as "to make room for gang ml/b"; others: NULL */
             int64_t version;  /* PATCH_CONDITION: the pod's version that muster knows; others: 0 */
             bool of_commit; /* BIND: the Binding is part of a commit and carries GANG_COMMIT_MARK */
-        } pod;              /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, PATCH_CONDITION */
+        } pod; /* BIND, READ_POD, NOMINATE, UNGATE, MARK_VICTIM, EVICT, PATCH_CONDITION */
         struct {
             const struct gang_ref *ref;
             const char *uid;

@@ -122,6 +122,9 @@ struct gang_node_facts {
  * copy from a pod template or another pod does not match. */
 #define GANG_COMMIT_MARK "muster.dev/commit"
 
+/* The reason of the condition DisruptionTarget of a pod that muster evicts with its gang. */
+#define GANG_VICTIM_MARK "EvictionByMuster"
+
 struct gang_pod_facts {
     /* What counts of members and plans read comes first, in one cache line. */
     char *name;
@@ -155,6 +158,7 @@ struct gang_pod_facts {
                         several, or the condition contains a message of muster */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
+    bool marked;     /* muster evicts the pod with its gang (GANG_VICTIM_MARK) */
     usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
     uint64_t said;   /* digest of the condition's message; 0: no message */
     bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */
@@ -313,6 +317,8 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
 /* Frees f and returns the same facts in one block, which needs half the memory. The result must not
  * be changed. */
 struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f);
+/* The copy is one block, too. */
+struct gang_pod_facts *gang_pod_facts_copy(const struct gang_pod_facts *f);
 /* The size of that block in bytes; f need not be packed. */
 size_t gang_pod_facts_size(const struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);

@@ -150,10 +150,9 @@ size_t gang_pod_facts_size(const struct gang_pod_facts *f)
     return sizeof *f + need.n_items + need.n_text;
 }
 
-struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f)
+/* Shares `declared` with f. */
+static struct gang_pod_facts *packed_copy(struct gang_pod_facts *f)
 {
-    if (f->packed)
-        return f;
     struct packer need = {NULL, NULL, 0, 0};
     pack_all(&need, f);
     size_t head = (sizeof *f + 7) & ~(size_t)7;
@@ -162,7 +161,22 @@ struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f)
     struct packer copy = {block + head, block + head + need.n_items, 0, 0};
     pack_all(&copy, packed);
     packed->packed = true;
+    return packed;
+}
+
+struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f)
+{
+    if (f->packed)
+        return f;
+    struct gang_pod_facts *packed = packed_copy(f);
     f->declared = NULL; /* packed owns it now */
     gang_pod_facts_free(f);
     return packed;
+}
+
+struct gang_pod_facts *gang_pod_facts_copy(const struct gang_pod_facts *f)
+{
+    struct gang_pod_facts *copy = packed_copy((struct gang_pod_facts *)(uintptr_t)f);
+    copy->declared = f->declared ? gang_group_facts_copy(f->declared) : NULL;
+    return copy;
 }

@@ -471,7 +471,7 @@ bool gang_core_priority_class(const struct gang_core *core, const char *name, in
 #define GANG_PREEMPTION_REASONS(X)                                                                 \
     X(PRIORITY, "priority") /* it has a lower priority */                                          \
     X(RECLAIM, "reclaim")   /* its queue uses more than it deserves */                             \
-    X(BROKEN, "broken")     /* kube-scheduler has preempted some of its members */
+    X(BROKEN, "broken")     /* it is the rest of a gang that has lost its minimum */
 
 enum gang_preemption_reason {
 #define X(id, name) GANG_PREEMPTION_##id,

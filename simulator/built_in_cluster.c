@@ -359,6 +359,22 @@ static void evict_write(void *owner, struct task *t)
         evict_later(b, t);
 }
 
+static void mark_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_pod(&b->store, t->uid);
+    if (!o)
+        return;
+    json_t *conditions = json_pack("[{s:s, s:s, s:s, s:s}]", "type", "DisruptionTarget", "status",
+                                   "True", "reason", GANG_VICTIM_MARK, "message", t->to);
+    size_t i;
+    json_t *c;
+    json_array_foreach(json_object_get(json_object_get(o->json, "status"), "conditions"), i,
+                       c) if (!str_eq(field_peek(c, "type", NULL), "DisruptionTarget"))
+        json_array_append(conditions, c);
+    store_patch(&b->store, o, json_pack("{s:{s:o}}", "status", "conditions", conditions));
+}
+
 /* Writes muster's text into the PodScheduled condition. */
 static void patch_condition_write(void *owner, struct task *t)
 {
@@ -381,7 +397,7 @@ static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t co
     t->ns = xstrdup(e->pod.ns);
     t->name = xstrdup(e->pod.name);
     t->uid = xstrdup(e->pod.uid);
-    t->to = xstrdup_null(e->kind == GANG_PATCH_CONDITION ? e->pod.text : e->pod.node);
+    t->to = xstrdup_null(e->pod.node ? e->pod.node : e->pod.text);
 }
 
 /* Stores the status at once, so that the next status is computed from it. The watch shows it
@@ -471,6 +487,9 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
         break;
     case GANG_UNGATE:
         pod_effect(b, e, e->pod.node ? 2 * COST_WRITE : COST_WRITE, ungate_write);
+        break;
+    case GANG_MARK_VICTIM:
+        pod_effect(b, e, COST_WRITE, mark_write);
         break;
     case GANG_EVICT:
         pod_effect(b, e, COST_WRITE, evict_write);

@@ -132,8 +132,11 @@ struct gang {
     struct list in_open;            /* core->open */
     bool ever_scheduled, timed_out; /* see struct gang_status */
     bool capped;     /* filter refused later members because of the maximum, or in another gang */
-    char *broken_by; /* a member that kube-scheduler has preempted, if the gang's minimum has not
-                        been checked since; owned; NULL: none */
+    char *broken_by; /* what may have broken it, as a clause, if its minimum has not been checked
+                        since; owned; NULL: nothing */
+
+    /* cluster/pod_eviction.c */
+    char *evicting; /* why members are evicted that are only marked so far; owned; NULL: none */
 
     /* cluster/dirty_gangs.c */
     struct gang_marks {

@@ -112,6 +112,7 @@ struct pod {
         bool requested; /* muster has requested its eviction */
         bool for_room;  /* for the room of another gang, and not to undo a failed commit */
         bool suspends;  /* so far, muster has only requested to suspend its workload */
+        bool marks;     /* so far, muster has only marked it */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
 

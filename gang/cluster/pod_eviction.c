@@ -7,12 +7,17 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
+/* How long the marks of a gang may take. Then it is evicted without them. */
+#define MARK_LIMIT (5 * USEC_PER_SEC)
 /* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 /* How long the controller of a suspended workload may take to delete the pods. */
 #define SUSPEND_LIMIT (30 * USEC_PER_SEC)
 /* How long a pod that was not evicted in this time is not tried again. */
 #define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
+
+/* Why a pod is evicted that has left its gang since it was marked. */
+#define WITH_GANG "because muster evicts its gang"
 
 void ending_update(struct gang_core *core, struct pod *pod)
 {
@@ -23,47 +28,82 @@ void ending_update(struct gang_core *core, struct pod *pod)
         list_push(&core->ending, &pod->in_ending);
 }
 
-static void begin(struct gang_core *core, struct pod *pod, bool for_room, usec_t limit)
+static void begin(struct gang_core *core, struct pod *pod, bool for_room)
 {
     pod->eviction.requested = true;
     pod->eviction.for_room = for_room;
     core->n_evicted += for_room;
     ending_update(core, pod);
     pod_recount(pod);
-    pod_timer_set(core, pod, TIMER_RETRY, core->now + limit);
 }
 
-static void evict(struct gang_core *core, const struct pod *pod, const char *why)
+static void evict(struct gang_core *core, struct pod *pod, const char *why)
 {
-    fx_pod(core, GANG_EVICT, pod, NULL)->pod.text = fx_str(core, why);
+    pod->eviction.marks = false;
+    if (pod->node && !pod->facts->deleting)
+        fx_pod(core, GANG_EVICT, pod, NULL)->pod.text = fx_str(core, why);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
+}
+
+static void mark(struct gang_core *core, struct pod *pod, const char *why)
+{
+    pod->eviction.marks = true;
+    if (!pod->gang->evicting)
+        pod->gang->evicting = xstrdup(why);
+    if (!pod->facts->marked)
+        fx_pod(core, GANG_MARK_VICTIM, pod, NULL)->pod.text = fx_str(core, why);
+    gang_touch(core, pod->gang);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + MARK_LIMIT);
 }
 
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why)
 {
+    begin(core, pod, for_room);
     evict(core, pod, why);
-    begin(core, pod, for_room, EVICT_LIMIT);
+}
+
+void eviction_with_gang(struct gang_core *core, struct pod *pod, bool for_room, const char *why)
+{
+    begin(core, pod, for_room);
+    mark(core, pod, why);
+}
+
+void evict_marked(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->evicting)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->eviction.marks && !pod->facts->marked && !pod->facts->deleting)
+            return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->eviction.marks)
+            evict(core, pod, gang->evicting);
+    free(STEAL(gang->evicting));
 }
 
 void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_room)
 {
     pod->eviction.suspends = true;
-    begin(core, pod, for_room, SUSPEND_LIMIT);
+    begin(core, pod, for_room);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + SUSPEND_LIMIT);
 }
 
 void eviction_not_suspended(struct gang_core *core, struct pod *pod)
 {
+    static const char why[] = "because its workload was not suspended";
     if (!pod->eviction.suspends)
         return;
     pod->eviction.suspends = false;
-    if (pod->node && !pod->facts->deleting)
-        evict(core, pod, "because its workload was not suspended");
-    pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
+    if (pod->gang && pod->node && !pod->facts->deleting)
+        mark(core, pod, why);
+    else
+        evict(core, pod, why);
 }
 
 void eviction_leaves(struct gang_core *core, struct pod *pod)
 {
     core->n_evicted -= pod->eviction.for_room;
-    pod->eviction.for_room = pod->eviction.suspends = false;
+    pod->eviction.for_room = pod->eviction.suspends = pod->eviction.marks = false;
 }
 
 void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_eviction *was)
@@ -71,12 +111,17 @@ void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_ev
     core->n_evicted += was->for_room;
     pod->eviction.for_room = was->for_room;
     pod->eviction.suspends = was->suspends;
+    pod->eviction.marks = was->marks;
 }
 
 void eviction_timed_out(struct gang_core *core, struct pod *pod)
 {
     if (pod->eviction.suspends) {
         eviction_not_suspended(core, pod);
+        return;
+    }
+    if (pod->eviction.marks) {
+        evict(core, pod, pod->gang && pod->gang->evicting ? pod->gang->evicting : WITH_GANG);
         return;
     }
     eviction_leaves(core, pod);

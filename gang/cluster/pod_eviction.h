@@ -20,10 +20,17 @@ void ending_update(struct gang_core *core, struct pod *pod);
 /* Requests the eviction. for_room: to make room for another gang. why: for users, such as "to make
  * room for gang ml/b". */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why);
+/* Marks a member that is evicted with its gang; pod->gang is not NULL. The evictions are requested
+ * when the watch shows all marks, or after a few seconds without them. So after a restart in
+ * between, muster knows which gangs it has begun to evict. Arguments: see eviction_request(). */
+void eviction_with_gang(struct gang_core *core, struct pod *pod, bool for_room, const char *why);
+/* Requests the evictions of marked members if the watch has shown all marks. Call it when the gang
+ * has changed. */
+void evict_marked(struct gang_core *core, struct gang *gang);
 /* Its workload is being suspended, so the pod counts as evicted. If it is not Terminating in time,
  * it is evicted. */
 void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_room);
-/* The workload runs on, so the pod is evicted now. */
+/* The workload runs on, so the pod is evicted with its gang. */
 void eviction_not_suspended(struct gang_core *core, struct pod *pod);
 /* The pod does not use its room any more. */
 void eviction_leaves(struct gang_core *core, struct pod *pod);

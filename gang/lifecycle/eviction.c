@@ -40,7 +40,7 @@ size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, cons
             if (suspends)
                 eviction_by_suspension(core, pod, for_room);
             else
-                eviction_request(core, pod, for_room, why);
+                eviction_with_gang(core, pod, for_room, why);
             n++;
         }
     if (suspends)
@@ -58,12 +58,20 @@ void evicted_count(struct gang_core *core, enum gang_preemption_reason why, bool
     core->stats.preempted_pods[why] += n_pods;
 }
 
-/* ---- gangs that kube-scheduler's preemption has broken ---- */
+/* ---- broken gangs ---- */
 
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod)
 {
-    if (core->config.preemption && pod->node)
-        gang_broken_by(gang, pod->facts->name);
+    if (!core->config.preemption || !pod->node)
+        return;
+    cleanup_free char *what = xasprintf("kube-scheduler preempted member %s", pod->facts->name);
+    gang_broken_by(gang, what);
+}
+
+void member_was_marked(struct gang_core *core, struct gang *gang)
+{
+    if (core->config.preemption)
+        gang_broken_by(gang, "muster was restarted while it evicted the gang");
 }
 
 /* Whether all members that run may be evicted, and no Job fails because of this. */
@@ -84,13 +92,12 @@ bool evict_broken(struct gang_core *core, struct gang *gang)
     const struct tally *t = &gang->root->t;
     if (!gang->broken_by || !core->synced || t->binding)
         return false; /* muster has not seen all members, or a commit is not over: decide later */
-    cleanup_free char *member = gang_broken_take(gang);
+    cleanup_free char *what = gang_broken_take(gang);
     if (t->bound == 0 || t->succeeded > 0 || unit_lacks(gang->root, STAGE_BOUND) <= 0 ||
         !may_be_evicted_whole(core, gang))
         return false;
-    cleanup_free char *why = xasprintf("because kube-scheduler preempted member %s, and fewer "
-                                       "members are left than the gang needs",
-                                       member);
+    cleanup_free char *why =
+        xasprintf("because %s, and fewer members are left than the gang needs", what);
     emit_broken(core, gang, why);
     evicted_count(core, GANG_PREEMPTION_BROKEN, /* whole_gang= */ true,
                   evict_gang(core, gang, /* for_room= */ false, why));

@@ -224,6 +224,8 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
         settle_charge(core, pod);
         if (pod->gang && facts->preempted && facts->deleting)
             member_preempted(core, pod->gang, pod); /* before muster started */
+        if (pod->gang && facts->marked && pod_runs(pod))
+            member_was_marked(core, pod->gang);
         if (!core->synced && !pod->node)
             filter_result_inherited(core, pod);
         if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)

@@ -10,6 +10,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
@@ -481,6 +482,7 @@ static void reconcile(struct gang_core *core, struct gang *gang)
     enum gang_reason_code code;
     if (evict_broken(core, gang))
         gang_count(core, gang); /* without the evicted members */
+    evict_marked(core, gang);
     gang->halted = false;
     update_priority(core, gang);
     update_queue(core, gang, t);

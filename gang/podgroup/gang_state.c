@@ -37,12 +37,12 @@ void gang_scheduled_once(struct gang *gang, bool was)
     gang->ever_scheduled = was;
 }
 
-void gang_broken_by(struct gang *gang, const char *member)
+void gang_broken_by(struct gang *gang, const char *what)
 {
-    if (!member)
+    if (!what)
         return;
     free(gang->broken_by);
-    gang->broken_by = xstrdup(member);
+    gang->broken_by = xstrdup(what);
 }
 
 char *gang_broken_take(struct gang *gang)

@@ -23,9 +23,10 @@ void gang_timed_out(struct gang *gang, bool did);
 /* Sets whether filter refused later members, because of the maximum or while they were in another
  * gang. */
 void gang_capped(struct gang *gang, bool is);
-/* kube-scheduler has preempted this member, so the gang may be below its minimum. Accepts NULL. */
-void gang_broken_by(struct gang *gang, const char *member);
-/* Takes the name of such a member. The caller frees it. NULL: none. */
+/* The gang may be below its minimum because of this, such as "kube-scheduler preempted member m-3".
+ * Copies the text. Accepts NULL. */
+void gang_broken_by(struct gang *gang, const char *what);
+/* Takes this text. The caller frees it. NULL: nothing. */
 char *gang_broken_take(struct gang *gang);
 /* The state that the gang enters when it loses its plan. */
 enum gang_state gang_without_plan(const struct gang *gang);

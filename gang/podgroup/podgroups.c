@@ -80,6 +80,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     bundle_free(gang->bundle);
     free(gang->invalid);
     free(gang->broken_by);
+    free(gang->evicting);
     free(gang->reason.text);
     free(gang->reason.help);
     free(gang->pod_text.text);

@@ -39,7 +39,8 @@
       "Objects that muster cannot read, or only in part.", "")                                     \
     X(QUEUE_LENGTH, API, "muster_api_queue_length", "gauge", "queue",                              \
       "Writes that wait or are in flight.",                                                        \
-      "The queues are `bindings`, `reads` (of pods), `nominations`, `gates`, `evictions`, "        \
+      "The queues are `bindings`, `reads` (of pods), `nominations`, `gates`, `victim_marks` (of "  \
+      "pods that are evicted with their gang), `evictions`, "                                      \
       "`suspensions` (of workloads, and their end), `statuses`, `queue_statuses`, `events` (of "   \
       "PodGroups and queues), `conditions`, "                                                      \
       "`notices` (events of pods), and `podgroups` (all calls for PodGroups that muster "          \

@@ -279,8 +279,11 @@ static int decode_status(const json_t *pod, const json_t *status, struct gang_po
     if (f->nominated && !*f->nominated)
         free(STEAL(f->nominated));
     const json_t *scheduled = pod_condition(pod, "PodScheduled");
-    f->preempted = str_eq(field_peek(pod_condition(pod, "DisruptionTarget"), "reason", NULL),
-                          "PreemptionByScheduler");
+    const json_t *disrupted = pod_condition(pod, "DisruptionTarget");
+    const char *by = field_peek(disrupted, "reason", NULL);
+    f->preempted = str_eq(by, "PreemptionByScheduler");
+    f->marked =
+        str_eq(by, GANG_VICTIM_MARK) && str_eq(field_peek(disrupted, "status", NULL), "True");
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
     const char *message = f->unschedulable ? field_peek(scheduled, "message", NULL) : NULL;

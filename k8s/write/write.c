@@ -12,6 +12,7 @@ static void send(struct in_flight_write *f)
         [GANG_READ_POD] = read_send,
         [GANG_NOMINATE] = nominate_send,
         [GANG_UNGATE] = ungate_send,
+        [GANG_MARK_VICTIM] = mark_send,
         [GANG_EVICT] = evict_send,
         [GANG_SUSPEND] = suspend_send,
         [GANG_RESUME] = suspend_send,

@@ -67,6 +67,7 @@ enum lane_id {
     LANE_READ,
     LANE_NOMINATE,
     LANE_UNGATE,
+    LANE_MARK,
     LANE_EVICT,
     LANE_SUSPEND,
     LANE_STATUS,
@@ -218,6 +219,7 @@ void bind_send(struct in_flight_write *f);
 void read_send(struct in_flight_write *f);
 void nominate_send(struct in_flight_write *f);
 void ungate_send(struct in_flight_write *f);
+void mark_send(struct in_flight_write *f);
 void evict_send(struct in_flight_write *f);
 void suspend_send(struct in_flight_write *f);
 void condition_send(struct in_flight_write *f);

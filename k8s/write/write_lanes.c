@@ -20,6 +20,7 @@ static const enum lane_id lane_of_kind[GANG_EFFECT_MAX] = {
     [GANG_READ_POD] = LANE_READ,
     [GANG_NOMINATE] = LANE_NOMINATE,
     [GANG_UNGATE] = LANE_UNGATE,
+    [GANG_MARK_VICTIM] = LANE_MARK,
     [GANG_EVICT] = LANE_EVICT,
     [GANG_SUSPEND] = LANE_SUSPEND,
     [GANG_RESUME] = LANE_SUSPEND,
@@ -34,6 +35,8 @@ static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_READ] = {.name = "reads", .most = 8, .turn = 1, .room = 200000},
     [LANE_NOMINATE] = {.name = "nominations", .most = 16, .turn = GANG_TURN, .room = 50000},
     [LANE_UNGATE] = {.name = "gates", .most = 16, .turn = GANG_TURN, .room = 200000},
+    [LANE_MARK] =
+        {.name = "victim_marks", .most = 32, .most_each = 16, .turn = GANG_TURN, .room = 50000},
     /* A large number, because an eviction can pause for minutes while a budget forbids it. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
     [LANE_SUSPEND] = {.name = "suspensions", .most = 16, .most_each = 4, .turn = 1, .room = 10000},

@@ -150,7 +150,7 @@ static void patch_pod(struct in_flight_write *f, enum part part, const char *con
 
 /* ---- NOMINATE ---- */
 
-/* Nominations and conditions need the same right. */
+/* Nominations, marks and conditions need the same right. */
 static void note_pod_status(struct writer *w, const struct client_reply *reply)
 {
     struct err err;
@@ -169,12 +169,12 @@ static bool try_again(struct in_flight_write *f, const struct client_reply *repl
            in_flight_retry(f, 4, 200 * USEC_PER_MSEC);
 }
 
-static void nominate_done(struct in_flight_write *f, const struct client_reply *reply)
+/* If the core still needs the write, it sends it again, or continues without it. */
+static void pod_status_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
         return;
     note_pod_status(f->writer, reply);
-    /* If the pod still exists and must be woken, the core sends the nomination again. */
     in_flight_end(f);
 }
 
@@ -191,7 +191,7 @@ static void send_nomination(struct in_flight_write *f,
 
 void nominate_send(struct in_flight_write *f)
 {
-    send_nomination(f, nominate_done);
+    send_nomination(f, pod_status_done);
 }
 
 /* ---- UNGATE ---- */
@@ -251,6 +251,22 @@ void ungate_send(struct in_flight_write *f)
         send_nomination(f, ungate_nominated);
     else
         take_gate_off(f);
+}
+
+/* ---- MARK_VICTIM ---- */
+
+/* If the pod is not evicted, kube-controller-manager sets the condition to False after two minutes
+ * (syncStalePodDisruption). */
+void mark_send(struct in_flight_write *f)
+{
+    char stamp[32];
+    const struct write_request *o = f->request;
+    cleanup_json json_t *body = json_pack(
+        "{s:{s:s}, s:{s:[{s:s, s:s, s:s, s:s, s:s}]}}", "metadata", "uid", o->uid, "status",
+        "conditions", "type", "DisruptionTarget", "status", "True", "reason", GANG_VICTIM_MARK,
+        "message", o->text, "lastTransitionTime", time_format(usec_wall(), stamp));
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    patch_pod(f, POD_STATUS, "application/strategic-merge-patch+json", text, pod_status_done);
 }
 
 /* ---- EVICT ---- */

@@ -94,6 +94,7 @@ struct write_request *write_request_new(const struct gang_effect *e)
     case GANG_READ_POD:
     case GANG_NOMINATE:
     case GANG_UNGATE:
+    case GANG_MARK_VICTIM:
     case GANG_EVICT:
     case GANG_PATCH_CONDITION:
         o->ns = xstrdup(e->pod.ns);

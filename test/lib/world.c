@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "gang/cluster/lookup.h"
 #include "test/lib/cpu_cost.h"
 
 struct world *world_new_with(struct gang_config config, bool synced)
@@ -71,6 +72,7 @@ void world_forget(struct world *w)
     strings_clear(w->reads, &w->n_reads);
     strings_clear(w->nominations, &w->n_nominations);
     strings_clear(w->events, &w->n_events);
+    strings_clear(w->marked, &w->n_marked);
     strings_clear(w->evictions, &w->n_evictions);
     strings_clear(w->ungated, &w->n_ungated);
     strings_clear(w->workloads, &w->n_workloads);
@@ -89,6 +91,7 @@ void world_free(struct world *w)
     free(w->reads);
     free(w->nominations);
     free(w->events);
+    free(w->marked);
     free(w->evictions);
     free(w->ungated);
     free(w->workloads);
@@ -189,6 +192,9 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
              xasprintf("%s/%s %s: %s", e->event.kind, e->event.name, e->event.reason,
                        e->event.message));
         break;
+    case GANG_MARK_VICTIM:
+        PUSH(w, marked, xstrdup(e->pod.name));
+        break;
     case GANG_EVICT:
         PUSH(w, evictions, xstrdup(e->pod.name));
         break;
@@ -218,9 +224,28 @@ static const struct gang_event *event_of(const struct gang_effect *e,
     return NULL;
 }
 
+/* The watch shows the marks of these victims, a few in each step. */
+static void show_marks(struct world *w, char **names, size_t n)
+{
+    enum { AT_ONCE = 16 };
+    struct gang_event events[AT_ONCE];
+    for (size_t i = 0, k = 0; i < n; i++) {
+        const struct pod *pod = pod_by_name(w->core, "default", names[i]);
+        if (pod) {
+            events[k] = (struct gang_event){.kind = GANG_EV_POD_SET,
+                                            .pod = gang_pod_facts_copy(pod->facts)};
+            events[k++].pod->marked = true;
+        }
+        if (k == AT_ONCE || (i + 1 == n && k > 0)) {
+            world_step(w, events, k);
+            k = 0;
+        }
+    }
+}
+
 void world_step(struct world *w, struct gang_event *events, size_t n)
 {
-    size_t n_effects;
+    size_t n_effects, first_mark = w->n_marked;
     double begin = cost_ms();
     const struct gang_effect *effects = gang_step(w->core, w->now, events, n, &n_effects);
     double took = cost_ms() - begin;
@@ -232,6 +257,8 @@ void world_step(struct world *w, struct gang_event *events, size_t n)
     struct err err;
     if (!w->unchecked && gang_core_check(w->core, &err) < 0)
         fail_msg("%s", err.text);
+    if (!w->marks_are_late && w->n_marked > first_mark)
+        show_marks(w, w->marked + first_mark, w->n_marked - first_mark);
 }
 
 static void step_one(struct world *w, struct gang_event ev)

@@ -57,10 +57,13 @@ struct world {
     size_t n_ungated, cap_ungated;
     char **workloads; /* "suspend g" or "resume g", for the workload that owns PodGroup g */
     size_t n_workloads, cap_workloads;
+    char **marked; /* names of victims; the next step shows them as marked */
+    size_t n_marked, cap_marked;
     char **evictions; /* names of pods */
     size_t n_evictions, cap_evictions;
     char **told; /* patches of the PodScheduled condition: "pod: text" */
     size_t n_told, cap_told;
+    bool marks_are_late;  /* the watch does not show the marks of victims */
     int64_t told_version; /* the pod's version in the last of these patches */
     char **events;        /* "Kind/name Reason: message" */
     size_t n_events, cap_events;

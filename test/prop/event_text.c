@@ -159,8 +159,13 @@ static void say_queue_status(struct buf *b, const struct gang_queue_status *s)
 void effect_text(struct buf *b, const struct gang_effect *e)
 {
     static const char *const writes[] = {
-        [GANG_BIND] = "BIND",   [GANG_READ_POD] = "read",        [GANG_NOMINATE] = "nominate",
-        [GANG_EVICT] = "evict", [GANG_PATCH_CONDITION] = "tell", [GANG_UNGATE] = "ungate",
+        [GANG_BIND] = "BIND",
+        [GANG_READ_POD] = "read",
+        [GANG_NOMINATE] = "nominate",
+        [GANG_UNGATE] = "ungate",
+        [GANG_MARK_VICTIM] = "mark",
+        [GANG_EVICT] = "evict",
+        [GANG_PATCH_CONDITION] = "tell",
     };
     switch (e->kind) {
     case GANG_REPLY_FILTER:

@@ -537,30 +537,58 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
     t->joins = true;
 }
 
-static void see_eviction(struct model *m, const struct gang_effect *e, size_t count)
+/* The pod of an effect that evicts or marks it; -1: it is gone. */
+static int victim_of(struct model *m, const struct gang_effect *e)
 {
-    (void)count;
     int serial, p = pod_number(e->pod.uid, &serial);
     if (p < 0)
         model_fail(m, "evict", "eviction of unknown pod %s", e->pod.uid);
-    struct pod_truth *t = &m->pods[p];
     if (!op_has(&m->config, A_EVICT) && !op_has(&m->config, A_EVICTS))
         model_fail(m, "evict",
                    "eviction of p%d, but onFailedCommit is not evict and preemption is off", p);
-    if (!t->exists || t->serial != serial)
-        return;
-    if (op_has(&t->spec, A_BARE))
+    if (!m->pods[p].exists || m->pods[p].serial != serial)
+        return -1;
+    if (op_has(&m->pods[p].spec, A_BARE))
         model_fail(m, "evict", "eviction of p%d, which has no controller", p);
     oracle_no_stand_in(m, e->pod.uid, "eviction of");
-    bool paused = t->paused == serial;
+    return p;
+}
+
+/* muster has just decided to evict the pod. Returns whether it has chosen it as a victim. */
+static bool decided(struct model *m, int p)
+{
+    struct pod_truth *t = &m->pods[p];
+    bool paused = t->paused == t->serial;
     if (paused)
         oracle_not_suspended(m, p);
     else if (!op_has(&m->config, A_EVICT))
         oracle_preempted(m, p);
     t->paused = 0;
-    eviction_asked(m, p, /* chosen= */ !paused);
     if (pod_group(t) >= 0 && (op_has(&m->config, A_EVICT) || paused || oracle_broken(m, p)))
         group_excuse(m, pod_group(t));
+    return !paused;
+}
+
+static void see_mark(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int p = victim_of(m, e);
+    if (p >= 0)
+        victim_marked(m, p, decided(m, p));
+}
+
+static void see_eviction(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int p = victim_of(m, e);
+    if (p < 0)
+        return;
+    struct pod_truth *t = &m->pods[p];
+    bool was_marked = t->chosen == t->serial;
+    if (was_marked && m->now - t->chosen_at < MARK_LIMIT && !marks_shown(m, p))
+        model_fail(m, "evict", "eviction of p%d before its whole gang is marked", p);
+    t->chosen = 0;
+    eviction_asked(m, p, !was_marked && decided(m, p));
 }
 
 static void see_queue_status(struct model *m, const struct gang_effect *e, size_t count)
@@ -600,21 +628,14 @@ static void see_nothing(struct model *m, const struct gang_effect *e, size_t cou
 }
 
 static void (*const see[])(struct model *, const struct gang_effect *, size_t) = {
-    [GANG_REPLY_FILTER] = see_filter,
-    [GANG_REPLY_PRIORITIZE] = see_scores,
-    [GANG_REPLY_PREEMPT] = see_preempt,
-    [GANG_REPLY_BIND] = see_answer,
-    [GANG_BIND] = see_binding,
-    [GANG_READ_POD] = see_read,
-    [GANG_NOMINATE] = see_nomination,
-    [GANG_EVICT] = see_eviction,
-    [GANG_UNGATE] = see_lifting,
-    [GANG_STATUS] = see_nothing,
-    [GANG_QUEUE_STATUS] = see_queue_status,
-    [GANG_EVENT] = see_event,
-    [GANG_SUSPEND] = see_workload,
-    [GANG_RESUME] = see_workload,
-    [GANG_PATCH_CONDITION] = see_condition,
+    [GANG_REPLY_FILTER] = see_filter,   [GANG_REPLY_PRIORITIZE] = see_scores,
+    [GANG_REPLY_PREEMPT] = see_preempt, [GANG_REPLY_BIND] = see_answer,
+    [GANG_BIND] = see_binding,          [GANG_READ_POD] = see_read,
+    [GANG_NOMINATE] = see_nomination,   [GANG_MARK_VICTIM] = see_mark,
+    [GANG_EVICT] = see_eviction,        [GANG_UNGATE] = see_lifting,
+    [GANG_STATUS] = see_nothing,        [GANG_QUEUE_STATUS] = see_queue_status,
+    [GANG_EVENT] = see_event,           [GANG_SUSPEND] = see_workload,
+    [GANG_RESUME] = see_workload,       [GANG_PATCH_CONDITION] = see_condition,
 };
 
 /* ---- a step ---- */

@@ -62,6 +62,10 @@ struct pod_truth {
     int disrupted;  /* the serial of the pod that kube-scheduler preempted last */
     int refused;    /* the serial of the pod whose eviction was refused last */
     usec_t refused_at;
+    int marked;          /* the serial of the pod with muster's condition DisruptionTarget */
+    bool inherited_mark; /* an earlier core has marked it */
+    int chosen;          /* the serial of the pod that this core has marked and not evicted yet */
+    usec_t chosen_at;
     int paused; /* the serial of the pod whose workload muster has last asked to suspend */
     usec_t paused_at;
     bool runs_on; /* with `paused`: this step tells the core that its workload runs on */
@@ -215,6 +219,8 @@ struct model {
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
     struct object_truth queues[QUEUES], namespaces[NAMESPACES], budgets[BUDGETS];
+    bool dying;      /* muster is being killed, and the writes that are not in `landed` are lost */
+    uint32_t landed; /* a bit for each pod */
     uint64_t evicted_in[BUDGETS]; /* totals->steps of the last evictions that it could count */
     struct workload_truth workloads[GROUPS];
     enum gang_state states[GROUPS]; /* of the gangs, after the previous step */
@@ -358,6 +364,10 @@ void do_object(struct model *m, const struct op *op);
 /* muster asks the eviction API to evict the pod. `chosen`: it has just chosen the pod as a victim.
  */
 void eviction_asked(struct model *m, int p, bool chosen);
+/* muster marks the pod before it evicts it with its gang. `chosen`: see above. */
+void victim_marked(struct model *m, int p, bool chosen);
+/* Whether all other members that this core has marked show it. */
+bool marks_shown(const struct model *m, int p);
 /* muster asks to suspend the workload of these running pods instead. The API server does not check
  * budgets then. */
 void evictions_by_suspension(struct model *m, const bool pods[PODS]);
@@ -371,6 +381,8 @@ void evictions_end(struct model *m);
  * evictions that are refused. */
 #define EVICTIONS_END SECONDS(310)
 #define EVICT_TIME    SECONDS(300)
+/* How long muster waits for the marks of a gang. */
+#define MARK_LIMIT SECONDS(5)
 void evictions_give_up(struct model *m);
 
 /* ---- model_suspension.c ---- */

@@ -73,13 +73,60 @@ static void carry_out(struct model *m, int p)
     t->dirty = CHANGED;
 }
 
+/* muster is being killed, and this write of its last step is lost. */
+static bool is_lost(const struct model *m, int p)
+{
+    return m->dying && !(m->landed >> (p & 31) & 1);
+}
+
+/* The pods that its budgets let muster evict include those that it has only marked. */
+static bool marks_exceed_budgets(const struct model *m, int p)
+{
+    uint32_t budgets = budgets_of(m, &m->pods[p]);
+    int marked[BUDGETS] = {0};
+    for (int i = 0; i < PODS; i++)
+        if (m->pods[i].exists && m->pods[i].chosen == m->pods[i].serial)
+            for (int b = 0; b < BUDGETS; b++)
+                marked[b] += budgets_of(m, &m->pods[i]) >> b & 1;
+    for (int b = 0; b < BUDGETS; b++)
+        if (budgets >> b & 1 && marked[b] > op_get(&m->budgets[b].spec, A_ALLOWED, 0))
+            return true;
+    return budgets & (budgets - 1);
+}
+
+void victim_marked(struct model *m, int p, bool chosen)
+{
+    struct pod_truth *t = &m->pods[p];
+    bool for_room = chosen && !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
+    t->preempted = t->chosen = t->serial;
+    t->chosen_at = m->now;
+    if (for_room && t->dirty == CLEAN && budgets_known(m) && marks_exceed_budgets(m, p))
+        model_fail(m, "evict", "p%d is to be evicted, which a disruption budget forbids", p);
+    if (is_lost(m, p) || op_has(&t->spec, A_HOOKED))
+        return;
+    t->marked = t->serial;
+    t->dirty = CHANGED;
+}
+
+bool marks_shown(const struct model *m, int p)
+{
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        bool waits = t->exists && t->chosen == t->serial && !t->deleting;
+        if (waits && pod_group(t) == pod_group(&m->pods[p]) &&
+            (t->marked != t->serial || t->dirty == CHANGED))
+            return false;
+    }
+    return true;
+}
+
 void eviction_asked(struct model *m, int p, bool chosen)
 {
     struct pod_truth *t = &m->pods[p];
     bool for_room = chosen && !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
     bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
-    if (!forbidden && !hooked) {
+    if (!forbidden && !hooked && !is_lost(m, p)) {
         carry_out(m, p);
         return;
     }

@@ -401,6 +401,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->created = t->stands_in ? 0 : t->created;
     f->deleting = t->deleting;
     f->preempted = t->disrupted == t->serial;
+    f->marked = t->marked == t->serial;
     f->gone_by = t->deleting ? t->gone_by / USEC_PER_SEC * USEC_PER_SEC : 0;
     f->priority = op_get(&t->spec, A_PRIO, 0);
     f->unschedulable = t->unschedulable;

@@ -98,6 +98,9 @@ static void list_everything(struct model *m)
         t->asked_at = 0;
         t->asked_turn = 0;
         t->inherited = t->nominated >= 0;
+        t->inherited_mark = t->marked == t->serial;
+        t->chosen = t->refused = 0;
+        t->preempted = t->deleting ? t->preempted : 0;
         model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
@@ -114,9 +117,13 @@ static void list_everything(struct model *m)
         }
 }
 
+/* Writes about pods in the last step before the kill are lost if their bit in A_MASK is not set. */
 static void do_kill(struct model *m, const struct op *op)
 {
+    m->dying = true;
+    m->landed = (uint32_t)op_get(op, A_MASK, 0);
     model_step(m);
+    m->dying = false;
     workloads_orphaned(m, requests_orphaned(m, op_get(op, A_MASK, 0)));
     for (int p = 0; p < PODS; p++)
         if (m->pods[p].call)
@@ -126,6 +133,8 @@ static void do_kill(struct model *m, const struct op *op)
     list_everything(m);
     model_step(m);
     model_tell(m, (struct gang_event){.kind = GANG_EV_SYNCED}, -1);
+    model_step(m);
+    oracle_half_evicted(m);
 }
 
 static void do_restart(struct model *m, const struct op *op)

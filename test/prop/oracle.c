@@ -145,21 +145,6 @@ static void check_whole(struct model *m)
     }
 }
 
-bool oracle_broken(const struct model *m, int p)
-{
-    int g = pod_group(&m->pods[p]);
-    uint32_t family = g >= 0 ? family_of(m, g) : 0;
-    bool has[PODS], any = false;
-    for (int i = 0; i < PODS; i++) {
-        const struct pod_truth *t = &m->pods[i];
-        bool its = pod_group(t) >= 0 && family >> pod_group(t) & 1;
-        has[i] = its && member_counts(t) && oracle_committed(m, i);
-        any |= its && t->disrupted && t->disrupted == t->serial;
-    }
-    return any && (!oracle_all_shown(m, family) || !family_valid(m, family) ||
-                   !family_whole(m, family, has));
-}
-
 /* A Binding must not exceed maxMember, unless the group has changed. */
 static void check_maximum(struct model *m, int p)
 {
@@ -577,15 +562,15 @@ static void without_nominated_room(const struct model *m, uint32_t family,
     }
 }
 
-/* Whether the eviction of a bound member was refused, or its workload is to be suspended. Until
- * muster gives up, it does not count as a member. */
+/* Whether a bound member is only marked, its eviction was refused, or its workload is to be
+ * suspended. Until muster gives up, it does not count as a member. */
 static bool eviction_waits(const struct model *m, uint32_t family)
 {
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         int g = pod_group(t);
         if (t->exists && g >= 0 && family >> g & 1 &&
-            (t->refused == t->serial || t->paused == t->serial))
+            (t->refused == t->serial || t->paused == t->serial || t->chosen == t->serial))
             return true;
     }
     return false;

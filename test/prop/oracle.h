@@ -114,9 +114,11 @@ char *oracle_stale_status(struct model *m);
 void oracle_preempts(struct model *m, int p);
 /* muster evicts the pod to make room for a gang. */
 void oracle_preempted(struct model *m, int p);
-/* Whether kube-scheduler has preempted a member of the pod's gang, which is below its minimum now.
- */
+/* Whether kube-scheduler has preempted a member of the pod's gang, or muster was killed while it
+ * evicted the gang, and the gang is below its minimum now. */
 bool oracle_broken(const struct model *m, int p);
+/* After a restart: muster evicts the rest of the gangs that it was evicting. */
+void oracle_half_evicted(struct model *m);
 /* Whether muster keeps room for a gang while evicted pods leave it. */
 bool oracle_room_is_kept(const struct model *m);
 /* After a restart: the order of the lists changes nothing about queues. */

@@ -188,14 +188,16 @@ static bool any_rejected_early(const struct model *m)
     return false;
 }
 
-/* Whether muster has requested an eviction that the API server refuses, or a suspension that nobody
- * has carried out. A new core does not know it. */
+/* Whether muster has marked a pod and not evicted it, or requested an eviction that the API server
+ * refuses, or a suspension that nobody has carried out. A new core does not know it. */
 static bool any_eviction_waits(const struct model *m)
 {
-    for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && (m->pods[p].refused == m->pods[p].serial ||
-                                  (m->pods[p].paused == m->pods[p].serial && !m->pods[p].deleting)))
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        if (t->exists && (t->refused == t->serial || t->chosen == t->serial ||
+                          (t->paused == t->serial && !t->deleting)))
             return true;
+    }
     return false;
 }
 

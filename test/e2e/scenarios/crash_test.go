@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"muster.dev/e2e/testbed"
 )
 
@@ -162,4 +164,52 @@ func TestC04_BindingReplyLost(t *testing.T) {
 	s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
 	s.cluster.Recorder.WaitRunning(t, s.gang, crashMembers, 30*time.Second)
 	s.finish()
+}
+
+// Q08: muster is killed between the evictions of a gang's two members. After its restart, it evicts the
+// other one too, because muster has marked both before the first eviction.
+func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	proxy := c.StartFaultProxy(t)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
+	gang := fillWithBatch(t, c, m)
+	var sent atomic.Int32
+	cut := make(chan struct{}, 1)
+	proxy.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
+		if !r.Is("POST pods/eviction") || sent.Add(1) == 1 {
+			return testbed.Forward
+		}
+		select {
+		case cut <- struct{}{}:
+		default:
+		}
+		<-ctx.Done() // until muster has been killed
+		return testbed.Sever
+	})
+	urgent := urgentGang(t, c, 2)
+	<-cut
+	victims := waitTerminating(t, c, gang, 1)
+	m.Kill()
+	proxy.Set(nil)
+	marked := 0
+	for _, pod := range c.Recorder.Pods(gang) {
+		for _, condition := range pod.Latest.Status.Conditions {
+			if condition.Type == corev1.DisruptionTarget && condition.Reason == "EvictionByMuster" {
+				marked++
+			}
+		}
+	}
+	if marked != 1 {
+		t.Errorf("%d members are marked beside %q, which is Terminating; want 1", marked, victims)
+	}
+	m.Start(t)
+	victims = waitTerminating(t, c, gang, 2)
+	c.WaitEvent(t, "PodGroup", "ml", "batch", "Preempted", "evicted because muster was restarted while it evicted the gang")
+	for _, name := range victims {
+		unfinalize(t, c, name)
+	}
+	c.Recorder.WaitBound(t, urgent, 2, 30*time.Second)
+	clearGang(t, c, urgent)
+	m.WaitState(t, "ml", "batch", "Scheduled")
 }

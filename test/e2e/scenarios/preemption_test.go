@@ -211,6 +211,11 @@ func runningBatch(t *testing.T) (*testbed.Cluster, *testbed.Muster, testbed.Whic
 	t.Helper()
 	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
 	m := c.StartMuster(t, testbed.MusterOptions{})
+	return c, m, fillWithBatch(t, c, m)
+}
+
+func fillWithBatch(t *testing.T, c *testbed.Cluster, m *testbed.Muster) testbed.Which {
+	t.Helper()
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
 	addPriorityClass(t, c, "urgent", 1000)
 	c.Namespace(t, "ml")
@@ -220,7 +225,7 @@ func runningBatch(t *testing.T) (*testbed.Cluster, *testbed.Muster, testbed.Whic
 	gang := testbed.InGang(testbed.Sigs, "ml", "batch")
 	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
 	m.WaitState(t, "ml", "batch", "Scheduled")
-	return c, m, gang
+	return gang
 }
 
 func urgentGang(t *testing.T, c *testbed.Cluster, members int) testbed.Which {

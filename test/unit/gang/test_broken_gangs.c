@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube-scheduler preempts members of a gang, so that it falls below its minimum. */
+/* A gang falls below its minimum, because kube-scheduler preempts members, or because muster is
+ * killed while it evicts them. */
 #include "test/lib/world.h"
 
 static struct gang_pod_facts *member(const char *name, const char *node)
@@ -248,6 +249,64 @@ static void a_gang_that_was_broken_before_the_start_is_evicted(void **state)
     world_free(w);
 }
 
+/* ---- muster is killed while it evicts a gang ---- */
+
+enum { UNTOUCHED, MARKED, TERMINATING };
+
+/* A new core sees the members g-0, g-1 and g-2 like this. */
+static struct world *restarted(int min, const int states[3])
+{
+    static const char *const names[] = {"g-0", "g-1", "g-2"};
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    struct world *w = world_new_with(test_config(), /* synced= */ false);
+    world_node(w, "n0", 8);
+    world_group(w, "g", min);
+    for (int i = 0; i < 3; i++) {
+        struct gang_pod_facts *f = member(names[i], "n0");
+        f->marked = states[i] == MARKED;
+        f->deleting = states[i] == TERMINATING;
+        world_pod_set(w, f);
+    }
+    assert_int_equal(w->n_evictions, 0);
+    world_step(w, &synced, 1);
+    return w;
+}
+
+static void Q08_after_a_kill_the_rest_of_a_victim_is_evicted(void **state)
+{
+    (void)state;
+    struct world *w = restarted(3, (const int[]){TERMINATING, MARKED, MARKED});
+    assert_int_equal(w->n_marked, 0);
+    assert_int_equal(w->n_evictions, 2);
+    assert_true(world_evicted(w, "g-1") && world_evicted(w, "g-2"));
+    assert_true(world_event(w,
+                            "PodGroup/g Preempted: evicted because muster was restarted while it "
+                            "evicted the gang, and fewer members are left than the gang needs"));
+    world_free(w);
+}
+
+/* The kill came before the first eviction, or enough members are left. */
+static void Q08_after_a_kill_a_whole_gang_runs_on(void **state)
+{
+    (void)state;
+    struct world *w = restarted(3, (const int[]){MARKED, MARKED, MARKED});
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+    w = restarted(2, (const int[]){TERMINATING, MARKED, MARKED});
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
+/* Without marks, it may be a drained node. */
+static void Q08_after_a_kill_nobody_is_evicted_for_a_drain(void **state)
+{
+    (void)state;
+    struct world *w = restarted(3, (const int[]){TERMINATING, UNTOUCHED, UNTOUCHED});
+    assert_int_equal(w->n_evictions, 0);
+    assert_int_equal(w->n_marked, 0);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +323,9 @@ int main(void)
         cmocka_unit_test(with_preemption_off_nobody_is_evicted),
         cmocka_unit_test(a_workload_that_asks_for_it_is_suspended),
         cmocka_unit_test(a_gang_that_was_broken_before_the_start_is_evicted),
+        cmocka_unit_test(Q08_after_a_kill_the_rest_of_a_victim_is_evicted),
+        cmocka_unit_test(Q08_after_a_kill_a_whole_gang_runs_on),
+        cmocka_unit_test(Q08_after_a_kill_nobody_is_evicted_for_a_drain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,10 +119,97 @@ static void Q06_a_decision_is_checked_before_pods_are_evicted(void **state)
     }
 }
 
+/* ---- marks of whole gangs ---- */
+
+static void victim(struct world *w, const char *name, const char *node, bool marked)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, "victim", 4);
+    f->controlled = true;
+    f->node = xstrdup(node);
+    f->phase = PHASE_RUNNING;
+    f->marked = marked;
+    world_pod_set(w, f);
+}
+
+/* A gang of two has been chosen as the victim, and the watch does not show the marks yet. */
+static struct world *marking(void)
+{
+    struct world *w = world_of_nodes(2, 4);
+    w->marks_are_late = true;
+    world_group(w, "victim", 2);
+    victim(w, "victim-0", "n0", false);
+    victim(w, "victim-1", "n1", false);
+    world_group(w, "urgent", 2);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("urgent-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "urgent", 4);
+        f->priority = 10;
+        world_pod_set(w, f);
+    }
+    world_wait(w, SECONDS(1));
+    assert_int_equal(w->n_marked, 2);
+    assert_int_equal(w->n_evictions, 0);
+    assert_string_equal(world_reason_name(w, "urgent"), "WaitsForEvictedPods");
+    return w;
+}
+
+static void Q08_a_gang_is_marked_before_it_is_evicted(void **state)
+{
+    (void)state;
+    struct world *w = marking();
+    victim(w, "victim-1", "n1", true);
+    assert_int_equal(w->n_evictions, 0);
+    victim(w, "victim-0", "n0", true);
+    assert_int_equal(w->n_evictions, 2);
+    assert_int_equal(w->n_marked, 2);
+    world_free(w);
+}
+
+/* A member that leaves by itself needs no mark. */
+static void Q08_members_that_end_need_no_mark(void **state)
+{
+    (void)state;
+    struct world *w = marking();
+    victim(w, "victim-1", "n1", true);
+    world_pod_gone(w, "victim-0");
+    assert_int_equal(w->n_evictions, 1);
+    assert_true(world_evicted(w, "victim-1"));
+    world_free(w);
+}
+
+/* The API server may refuse the marks. */
+static void Q08_a_gang_is_evicted_without_marks_in_the_end(void **state)
+{
+    (void)state;
+    struct world *w = marking();
+    world_wait(w, SECONDS(3));
+    assert_int_equal(w->n_evictions, 0);
+    world_wait(w, SECONDS(2));
+    assert_int_equal(w->n_evictions, 2);
+    world_wait(w, SECONDS(60));
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+/* A pod without a gang leaves nothing behind. */
+static void single_pods_are_not_marked(void **state)
+{
+    (void)state;
+    struct world *w = decided();
+    world_wait(w, SECONDS(1));
+    assert_int_equal(w->n_evictions, 2);
+    assert_int_equal(w->n_marked, 0);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q06_a_decision_is_checked_before_pods_are_evicted),
+        cmocka_unit_test(Q08_a_gang_is_marked_before_it_is_evicted),
+        cmocka_unit_test(Q08_members_that_end_need_no_mark),
+        cmocka_unit_test(Q08_a_gang_is_evicted_without_marks_in_the_end),
+        cmocka_unit_test(single_pods_are_not_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

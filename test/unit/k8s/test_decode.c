@@ -693,25 +693,28 @@ static void T03_the_condition_shows_whether_muster_or_kube_scheduler_refused(voi
     gang_pod_facts_free(f);
 }
 
-static void a_pod_that_kube_scheduler_has_preempted_is_known(void **state)
+static void a_pod_that_is_disrupted_is_known(void **state)
 {
     (void)state;
     const struct {
-        const char *type, *reason;
-        bool preempted;
+        const char *type, *status, *reason;
+        bool preempted, marked;
     } cases[] = {
-        {"DisruptionTarget", "PreemptionByScheduler", true},
-        {"DisruptionTarget", "EvictionByEvictionAPI", false},
-        {"Ready", "PreemptionByScheduler", false},
+        {"DisruptionTarget", "True", "PreemptionByScheduler", true, false},
+        {"DisruptionTarget", "True", "EvictionByEvictionAPI", false, false},
+        {"Ready", "True", "PreemptionByScheduler", false, false},
+        {"DisruptionTarget", "True", "EvictionByMuster", false, true},
+        {"DisruptionTarget", "False", "EvictionByMuster", false, false},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_json json_t *json = parse("{" META "}");
         json_object_set_new(json, "status",
                             json_pack("{s:[{s:s,s:s,s:s}]}", "conditions", "type", cases[i].type,
-                                      "status", "True", "reason", cases[i].reason));
+                                      "status", cases[i].status, "reason", cases[i].reason));
         struct err err;
         struct gang_pod_facts *f = decode_pod(json, &err);
         assert_int_equal(f->preempted, cases[i].preempted);
+        assert_int_equal(f->marked, cases[i].marked);
         gang_pod_facts_free(f);
     }
 }
@@ -894,7 +897,7 @@ int main(void)
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(the_condition_names_the_resource_that_is_short),
         cmocka_unit_test(T03_the_condition_shows_whether_muster_or_kube_scheduler_refused),
-        cmocka_unit_test(a_pod_that_kube_scheduler_has_preempted_is_known),
+        cmocka_unit_test(a_pod_that_is_disrupted_is_known),
         cmocka_unit_test(Q07_a_checkpoint_is_a_time),
         cmocka_unit_test(T08_the_commit_annotation_counts_only_with_the_pods_own_uid),
         cmocka_unit_test(T06_a_pod_beyond_the_bounds_is_charged),

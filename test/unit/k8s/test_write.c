@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "k8s/encoding/kube_field.h"
 
 /* ---- bindings ---- */
 
@@ -353,6 +354,30 @@ static void lifting_a_gate_does_not_lose_a_waiting_nomination(void **state)
 }
 
 /* ---- evictions ---- */
+
+static void C06_a_mark_is_a_condition_of_the_pod(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, "PATCH " POD("p") "/status", 200, "{}");
+    struct gang_effect e = {.kind = GANG_MARK_VICTIM};
+    e.pod.ns = "ns";
+    e.pod.name = "p";
+    e.pod.uid = "u";
+    e.pod.text = "to make room for gang ml/b";
+    apply(x, &e);
+    run_until(x, !writer_busy(x->writer));
+    cleanup_json json_t *body =
+        json_loads(fake_body(x->api, "PATCH " POD("p") "/status", 0), 0, NULL);
+    assert_string_equal(field_peek(body, "metadata", "uid", NULL), "u");
+    const json_t *c =
+        json_array_get(json_object_get(json_object_get(body, "status"), "conditions"), 0);
+    assert_string_equal(field_peek(c, "type", NULL), "DisruptionTarget");
+    assert_string_equal(field_peek(c, "status", NULL), "True");
+    assert_string_equal(field_peek(c, "reason", NULL), "EvictionByMuster");
+    assert_string_equal(field_peek(c, "message", NULL), "to make room for gang ml/b");
+    assert_int_equal(strlen(field_peek(c, "lastTransitionTime", NULL)),
+                     strlen("2026-01-01T00:00:00Z"));
+}
 
 #define EVICTION "POST " POD("p") "/eviction"
 
@@ -794,6 +819,7 @@ int main(void)
         TEST(a_missing_right_to_lift_gates_is_logged_once),
         TEST(a_nomination_and_a_lifted_gate_are_never_written_at_the_same_time),
         TEST(lifting_a_gate_does_not_lose_a_waiting_nomination),
+        TEST(C06_a_mark_is_a_condition_of_the_pod),
         TEST(C06_an_eviction_names_the_uid_of_the_pod),
         TEST(C06_an_eviction_that_a_disruption_budget_forbids_is_retried),
         TEST(C06_an_impossible_eviction_is_not_retried),

@@ -4,6 +4,7 @@
  * here waits for a scheduler.
  */
 #include "builtin_events.h"
+#include "k8s/decode/decode.h"
 
 static void put(struct buf *b, const struct gang_event *ev)
 {
@@ -150,10 +151,44 @@ static void C06_an_eviction_ends_only_the_pod_with_its_uid(void **state)
     events_end(x);
 }
 
+/* A mark changes no other condition. */
+static void Q08_a_mark_is_shown_on_the_pod(void **state)
+{
+    (void)state;
+    struct builtin_events *x =
+        events_begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
+                     "- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: "
+                     "a, containers: [{name: c}]}, status: {conditions: [{type: PodScheduled, "
+                     "status: 'True'}]}}\n",
+                     put);
+    events_until(x, 1 * USEC_PER_SEC);
+    const json_t *pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "p");
+    size_t before = json_array_size(json_object_get(json_object_get(pod, "status"), "conditions"));
+    for (int i = 0; i < 2; i++) {
+        pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "p");
+        struct gang_effect e = {.kind = GANG_MARK_VICTIM};
+        e.pod.ns = "default";
+        e.pod.name = "p";
+        e.pod.uid = field_peek(pod, "metadata", "uid", NULL);
+        e.pod.text = "to make room for gang ml/b";
+        x->cluster->ops->apply(x->cluster, x->now, &e);
+        events_until(x, (2 + i) * USEC_PER_SEC);
+    }
+    struct err err;
+    pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "p");
+    assert_int_equal(json_array_size(json_object_get(json_object_get(pod, "status"), "conditions")),
+                     before + 1);
+    struct gang_pod_facts *facts = decode_pod(pod, &err);
+    assert_true(facts->marked);
+    gang_pod_facts_free(facts);
+    events_end(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priority_classes_are_shown),
+        cmocka_unit_test(Q08_a_mark_is_shown_on_the_pod),
         cmocka_unit_test(a_priority_class_without_a_value_is_refused),
         cmocka_unit_test(an_invalid_podgroup_is_shown_with_its_error),
         cmocka_unit_test(S13_the_owner_of_the_pods_is_written_to_the_podgroup),

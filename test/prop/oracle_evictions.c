@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oracle_evictions.c - checks about gangs that have lost members to an eviction.
+ */
+#include "test/prop/family.h"
+#include "test/prop/model.h"
+#include "test/prop/oracle.h"
+#include "test/prop/queue_rules.h"
+
+struct remains {
+    bool disrupted; /* kube-scheduler, or a core that was killed, has begun to evict it */
+    bool known;     /* the core knows its members and minimums */
+    bool whole;     /* its minimums are met */
+};
+
+static struct remains remains_of(const struct model *m, uint32_t family)
+{
+    struct remains r = {.known = oracle_all_shown(m, family) && family_valid(m, family)};
+    bool has[PODS];
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        bool its = pod_group(t) >= 0 && family >> pod_group(t) & 1;
+        bool marked = t->inherited_mark && t->marked == t->serial;
+        has[i] = its && member_counts(t) && oracle_committed(m, i);
+        r.disrupted |= its && ((t->disrupted && t->disrupted == t->serial) || marked);
+    }
+    r.whole = family_whole(m, family, has);
+    return r;
+}
+
+bool oracle_broken(const struct model *m, int p)
+{
+    int g = pod_group(&m->pods[p]);
+    struct remains r = remains_of(m, g >= 0 ? family_of(m, g) : 0);
+    return r.disrupted && (!r.known || !r.whole);
+}
+
+/* Whether muster may evict the rest of the gang. It does not if members have succeeded. */
+static bool may_end(struct model *m, uint32_t family)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool its = t->exists && pod_group(t) >= 0 && family >> pod_group(t) & 1;
+        if (its && (t->phase == PHASE_SUCCEEDED || t->stands_in || op_has(&t->spec, A_BARE)))
+            return false;
+    }
+    return op_has(&m->config, A_EVICTS) && family_firm(m, family) == false;
+}
+
+void oracle_half_evicted(struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool runs = t->exists && t->node >= 0 && !t->deleting && !pod_finished(t);
+        uint32_t family = runs && pod_group(t) >= 0 ? family_of(m, pod_group(t)) : 0;
+        struct remains r = remains_of(m, family);
+        bool marked = t->inherited_mark && t->marked == t->serial;
+        if (family && marked && r.known && !r.whole && t->preempted != t->serial &&
+            may_end(m, family))
+            model_fail(m, "evict", "p%d was marked, its gang is broken, and p%d runs on", p, p);
+    }
+}
