@@ -163,7 +163,6 @@ static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_
 
 /* ---- resources that nodes have ---- */
 
-/* Updates core->offered. True: a resource is new. */
 /* More than any node has; the sum over 100,000 such nodes does not overflow. */
 #define CAPACITY_MAX (INT64_MAX >> 17)
 
@@ -185,6 +184,7 @@ static void capacity_change(struct gang_core *core, const struct amounts *was,
     queues_want_changed(core);
 }
 
+/* Updates core->offered. True: a resource is new. */
 static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
 {
     bool news = false;

@@ -4,11 +4,11 @@
  *
  *   1. A gang exists as long as its PodGroups, see podgroups.h.
  *   2. Each change of a gang's facts, members or Bindings touches the gang. reconcile() then
- * derives the state from the facts. Only planning (plan_pass.c, plan_gang.c), commits (commit.c)
- * and the timers in this file set a state directly.
+ *      derives the state from the facts. Only planning (plan_pass.c, plan_gang.c), commits
+ *      (commit.c) and the timers in this file set a state directly.
  *   3. An attempt begins when enough members exist. It ends when the gang is Scheduled, or when it
- * times out. A Planned or Waiting gang then backs off. A Recovering gang keeps its state, but
- * releases its plan and pins for a pause, so that other gangs can use the room.
+ *      times out. A Planned or Waiting gang then backs off. A Recovering gang keeps its state, but
+ *      releases its plan and pins for a pause, so that other gangs can use the room.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_RECONCILE_H
 #define MUSTER_GANG_LIFECYCLE_RECONCILE_H

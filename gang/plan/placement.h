@@ -5,7 +5,7 @@
  *   1. choose_units() walks the tree of units and sets how many members each unit still needs
  *      (unit->want). If a unit needs only some of the units below it, those that lack the fewest
  *      members are chosen. If a chosen unit does not fit, it is excluded, and another one is
- * chosen.
+ *      chosen.
  *   2. place_needed() adds a slot for each of these members: one signature after the other, the
  *      signature with the largest needs first, and each member on the best feasible node
  *      (node_better()). For members of one signature this finds a plan if there is one, because how

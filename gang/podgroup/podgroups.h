@@ -3,11 +3,11 @@
  * podgroups.h - PodGroups, and which of them form one gang.
  *
  *   1. A PodGroup (struct group) is created when its object, a pod linked to it, or another
- * PodGroup that names it appears. It is freed when none of them exists any more.
+ *      PodGroup that names it appears. It is freed when none of them exists any more.
  *   2. A family is a set of PodGroups that are scheduled together as one gang: a parent and its
  *      children, or a bundle. A bundle counts only if both PodGroups name each other. So no user
- * can tie the PodGroup of another user to their own. form() finds the family, moves its members
- *      into one gang and builds the tree of units.
+ *      can tie the PodGroup of another user to their own. form() finds the family, moves its
+ *      members into one gang and builds the tree of units.
  *   3. Each change of a gang's PodGroups validates all of them (gang->invalid).
  *   4. A family that exceeds a bound (gang/bounds.h) does not become one gang. muster refuses the
  *      gangs of the family that it has found so far and marks them with gang->over. Such a gang has

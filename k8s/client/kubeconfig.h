@@ -3,7 +3,7 @@
  * kubeconfig.h - the address of the API server, and the credentials for it.
  *
  *   1. kubeconfig_load(path) reads the current context of a kubeconfig file. With path NULL, it
- * uses the service account of the Pod in which this process runs.
+ *      uses the service account of the Pod in which this process runs.
  *   2. Call kubeconfig_renew() before requests. It reads the files of the token, the certificates
  *      and the key again after one minute, or after kubeconfig_expire().
  *   3. Call kubeconfig_expire() after a reply of 401.

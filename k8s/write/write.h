@@ -17,7 +17,7 @@
  *   - Statuses: the newest of each PodGroup and phase; in a backlog, the newest of each PodGroup.
  *   - Statuses of queues: the newest of each queue.
  *   - Events of PodGroups and queues, and events of pods: rate limited. A full lane drops the
- * oldest.
+ *     oldest.
  *   - Pod conditions: rate limited, the newest of each pod. Dropped when the pod is ungated or
  *     bound.
  *

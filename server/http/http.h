@@ -7,7 +7,7 @@
  *   - a limit for each body, with or without Content-Length (413)
  *   - a limit for all bodies and unread replies together (503)
  *   - absolute deadlines for the headers, the body and the reply; the library only has a timeout
- * for inactivity
+ *     for inactivity
  *   - room for new connections at the connection limit, and an orderly end
  *
  * A connection without a request is idle. At connection_limit, each new connection replaces the

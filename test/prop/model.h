@@ -5,7 +5,7 @@
  *
  *   1. model_new() creates the model and a synced core.
  *   2. model_do() runs one operation. After each step it checks the invariants (oracle.h). The
- * first violation calls m->fail, which does not return.
+ *      first violation calls m->fail, which does not return.
  *   3. model_end() stops the core and checks that every call has a reply. model_free() frees all.
  *
  * model.c runs steps and carries out the effects. model_facts.c makes facts from the objects.

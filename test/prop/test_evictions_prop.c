@@ -20,8 +20,8 @@
  *   - with a limit on reclaim, the queue on the side of the victims just below the lowest common
  *     ancestor is left alone after a loss, for a time that is in proportion to the loss
  *   - until the next change from outside, each gang evicts at most once, and no gang evicts one
- * that has evicted it, directly or through others. So the evictions between two changes are
- * bounded.
+ *     that has evicted it, directly or through others. So the evictions between two changes are
+ *     bounded.
  *
  * All gangs that have evicted others must run in the end, unless they were evicted themselves. This
  * rule and "at most once" have an exception: a gang of a higher priority in the same queue may
