@@ -135,6 +135,9 @@ struct signature {
         uint64_t version; /* identifies the shortage */
     } fill;               /* the last shortage of a gang with only this signature */
 
+    /* lifecycle/gate_lifting.c */
+    int visible; /* within gates_of(): members of the gang that wait without a gate and a slot */
+
     /* lifecycle/wake.c */
     uint64_t blocked_full; /* core->wake.round when no node was feasible for a blocked pod of it */
 };

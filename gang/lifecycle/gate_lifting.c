@@ -3,17 +3,20 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/suspension.h"
+#include "gang/messages/queue_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/queue_check.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/queue/queue_limits.h"
 
 /* A gang is shown to an autoscaler when it has lacked only room for this time. */
 #define SHOW_AFTER (10 * USEC_PER_SEC)
@@ -102,11 +105,61 @@ void gate_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
+/* Whether a later member keeps its gate: its queue has no room for it and for the visible members
+ * of its signature, so an autoscaler would add nodes for nothing. Such a pod is blocked, and the
+ * reason is reported. */
+static bool queue_keeps_gate(struct gang_core *core, struct pod *pod)
+{
+    const struct queue *queue;
+    struct queue_short s;
+    if (!core->config.gates || !pod_is_ours(core, pod) || pod->facts->suspended || pod->slot)
+        return false;
+    int n = pod->signature->visible + 1;
+    enum gang_reason_code code = queue_refuses_pods(core, pod, n, &queue, &s);
+    if (!code)
+        return false;
+    if (pod->emitted_reason != code) {
+        cleanup_free char *text = reason_queue_pod(core, pod, code, queue, &s);
+        pod_reason_emitted(pod, code);
+        emit_pod_reason(core, pod, text);
+    }
+    if (!pod->queue.blocked)
+        block_pod(core, pod);
+    return true;
+}
+
+static bool is_visible(const struct gang_core *core, const struct pod *pod)
+{
+    return !pod->node && !pod->slot && pod_plannable(core, pod) && !unit_at_maximum(pod->unit) &&
+           (!gate_is_closed(pod) || pod->lifts > 0);
+}
+
+/* The gates of members that come after their gang was placed. */
+static void gates_of_later(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        pod->signature->visible = 0;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        pod->signature->visible += is_visible(core, pod);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        bool lifted = pod->lifts > 0;
+        if (!gate_is_closed(pod) || (!lifted && queue_keeps_gate(core, pod)))
+            continue;
+        unblock_pod(pod);
+        check_gate(core, pod, /* due= */ false);
+        pod->signature->visible += !lifted;
+    }
+}
+
 void gates_of(struct gang_core *core, struct gang *gang)
 {
     bool unreported = false; /* a gated member came after the others got their reason */
     if (!gang->root->t.closed || core->stopping)
         return;
+    if (passes_singly(gang)) {
+        gates_of_later(core, gang);
+        return;
+    }
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         check_gate(core, pod, /* due= */ false);
         unreported |= gate_is_closed(pod) && !pod->lifts && pod->emitted_reason == REASON_NONE;

@@ -6,7 +6,8 @@
  * be set only when a pod is created, so its removal is final. If a member loses its slot later,
  * filter refuses it like any other member. muster removes the gate
  *   - when the member gets a slot, together with a nomination;
- *   - when the gang is placed, because its extras are scheduled one by one;
+ *   - when the gang is placed, because its extras are scheduled one by one, and the queue has room
+ *     for the member;
  *   - of pods that muster does not plan: ordinary pods, and pods of other schedulers;
  *   - of gangs that lack only room, so that an autoscaler sees their pods; their number is bounded;
  *   - of all pods, if config.gates is off.
@@ -19,7 +20,7 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Whether the pod's gate must be removed. */
+/* Whether the pod's gate must be removed, unless a limit of its queue keeps a later member. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod);
 /* Removes the gates of marked ordinary pods (gate_touch()), or reports why they wait. Call it after
  * the step has taken all facts, because a later fact may make the pod a member. */

@@ -2,6 +2,7 @@
 #include "gang/lifecycle/wake.h"
 
 #include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
@@ -202,6 +203,11 @@ static void check(struct gang_core *core, struct pod *pod, struct wakes *w)
     w->checks--;
     if (!waits_alone(pod)) {
         unblock_pod(pod);
+        return;
+    }
+    if (gate_is_closed(pod)) { /* its gate is checked at the end of the step */
+        if (!pod->lifts && !queue_stops_pod(core, pod))
+            gang_touch(core, pod->gang);
         return;
     }
     if (pod->signature->blocked_full == core->wake.round || pod->wake.round == core->wake.round ||

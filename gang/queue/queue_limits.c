@@ -114,8 +114,8 @@ bool queue_freed_since(const struct queue *queue, uint64_t since)
     return false;
 }
 
-enum gang_reason_code queue_refuses_pod(const struct gang_core *core, const struct pod *pod,
-                                        const struct queue **ret_queue, struct queue_short *ret)
+enum gang_reason_code queue_refuses_pods(const struct gang_core *core, const struct pod *pod, int n,
+                                         const struct queue **ret_queue, struct queue_short *ret)
 {
     *ret_queue = NULL;
     *ret = (struct queue_short){.queue = NULL};
@@ -132,7 +132,7 @@ enum gang_reason_code queue_refuses_pod(const struct gang_core *core, const stru
                                      : REASON_NONE;
     if (code || !queue)
         return code;
-    struct need_list needs = {pod->signature->needs, pod->signature->n_needs, 1};
+    struct need_list needs = {pod->signature->needs, pod->signature->n_needs, n};
     return queue_is_promised(core, queue, pod_is_firm(pod, queue), needs, ret) ? ret->code
                                                                                : REASON_NONE;
 }
@@ -141,5 +141,5 @@ bool queue_stops_pod(const struct gang_core *core, const struct pod *pod)
 {
     const struct queue *queue;
     struct queue_short s;
-    return queue_refuses_pod(core, pod, &queue, &s) != REASON_NONE;
+    return queue_refuses_pods(core, pod, 1, &queue, &s) != REASON_NONE;
 }

@@ -26,10 +26,11 @@ bool queue_is_promised(const struct gang_core *core, const struct queue *queue, 
                        struct need_list needs, struct queue_short *ret);
 /* The queue, or one above it, has had more room since clock `since`. */
 bool queue_freed_since(const struct queue *queue, uint64_t since);
-/* Why a pod that schedules singly may not get a node because of its queue; REASON_NONE: it may.
- * *ret is set for limits; *ret_queue to the queue that counts, NULL: none. */
-enum gang_reason_code queue_refuses_pod(const struct gang_core *core, const struct pod *pod,
-                                        const struct queue **ret_queue, struct queue_short *ret);
+/* Why `n` pods like this one, which schedule singly, may not get nodes because of their queue;
+ * REASON_NONE: they may. *ret is set for limits; *ret_queue to the queue that counts, NULL: none.
+ */
+enum gang_reason_code queue_refuses_pods(const struct gang_core *core, const struct pod *pod, int n,
+                                         const struct queue **ret_queue, struct queue_short *ret);
 bool queue_stops_pod(const struct gang_core *core, const struct pod *pod);
 
 #endif

@@ -141,7 +141,7 @@ static int check_gates(const struct gang_core *core, struct err *err)
         const struct pod *pod = e->value;
         gated += pod->facts->gated;
         if (core->synced && !core->stopping && gate_is_closed(pod) && gate_opens(core, pod) &&
-            !pod_timer_is_set(pod, TIMER_GATE))
+            !pod->queue.blocked && !pod_timer_is_set(pod, TIMER_GATE))
             return err_set(err, ERR_INTERNAL,
                            "the gate of %s/%s must be removed, but no timer is set for it",
                            pod->facts->ns, pod->facts->name);

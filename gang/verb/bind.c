@@ -113,7 +113,7 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
     }
     const struct queue *queue;
     struct queue_short s;
-    enum gang_reason_code stopped = queue_refuses_pod(core, pod, &queue, &s);
+    enum gang_reason_code stopped = queue_refuses_pods(core, pod, 1, &queue, &s);
     if (stopped) {
         cleanup_free char *text = reason_queue_pod(core, pod, stopped, queue, &s);
         reply_id(core, id, text);

@@ -392,7 +392,7 @@ static bool queue_refuses(struct gang_core *core, struct pod *pod, const struct 
 {
     const struct queue *queue;
     struct queue_short s;
-    enum gang_reason_code code = queue_refuses_pod(core, pod, &queue, &s);
+    enum gang_reason_code code = queue_refuses_pods(core, pod, 1, &queue, &s);
     if (!code)
         return false;
     cleanup_free char *text = reason_queue_pod(core, pod, code, queue, &s);

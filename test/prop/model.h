@@ -85,6 +85,7 @@ struct pod_truth {
     bool named_now;  /* the write is an effect of this step */
     bool overtaken;  /* in the same step, the watch showed an older version of the pod */
     bool lift_asked; /* this core asked to remove the pod's gate */
+    bool lifted_later; /* it did so in this step, and the pod is a later member without a slot */
 
     /* Bindings */
     int sent_to;    /* the node of the last Binding */

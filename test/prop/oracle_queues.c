@@ -284,9 +284,25 @@ static bool any_unlimited(const struct model *m, const struct queues_seen *s, co
     return false;
 }
 
+/* A later member without a slot has lost its gate, so its queue has room for it. */
+static void check_lifted_later(struct model *m, const struct queue_use *use)
+{
+    int64_t need[RESOURCES];
+    for (int p = 0; p < PODS; p++) {
+        int g = m->pods[p].lifted_later ? pod_group(&m->pods[p]) : -1;
+        int q = g >= 0 ? queue_of_family(m, family_of(m, g)) : IN_UNSURE;
+        if (q == IN_UNSURE)
+            continue;
+        pod_needs(&m->pods[p], need);
+        if (queue_room(m, use, q, pod_firm(m, p), need, /* placed= */ false))
+            model_fail(m, "gate", "p%d loses its gate, but q%d has no room for it", p, q);
+    }
+}
+
 static void remember(struct model *m, const int on[PODS])
 {
     for (int p = 0; p < PODS; p++) {
+        m->pods[p].lifted_later = false;
         m->pods[p].counted = on[p] >= 0 ? m->pods[p].serial : 0;
         m->pods[p].had_slot = m->pods[p].place > 0;
     }
@@ -319,6 +335,7 @@ void oracle_queues(struct model *m, int64_t slots)
             for (int p = 0; p < PODS && !had_expected && !unlimited; p++)
                 if (is_new(&m->pods[p], on[p]))
                     check_new(m, &seen, &use, on, p);
+            check_lifted_later(m, &use);
             if (m->queues_edited && !unlimited)
                 check_plans(m, &seen, &use);
         }
@@ -402,6 +419,7 @@ void oracle_lifted_in_queue(struct model *m, int p)
         q != IN_UNSURE && queue_closes(m, q) && !gang_core_plans_deferred(m->core))
         model_fail(m, "gate", "p%d loses its gate, but its gang cannot begin in q%d: %s", p, q,
                    gang_reason_name(queue_closes(m, q)));
+    m->pods[p].lifted_later = place.node < 0 && place.state == GANG_SCHEDULED && !t->stands_in;
 }
 
 /* ---- preemption ---- */

@@ -404,6 +404,45 @@ static void Q01_a_queue_hides_gangs_with_unlike_members_too(void **state)
     world_free(w);
 }
 
+/* Later members need no slot. Their gates stay while the queue has no room for them, so an
+ * autoscaler adds no nodes for them. */
+static void Q01_a_queue_keeps_the_gates_of_extras(void **state)
+{
+    (void)state;
+    struct world *w = gated_world(true);
+    world_node(w, "n", 2);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 2);
+    struct gang_group_facts *group = world_group_facts("g", 2);
+    group->queue = xstrdup("q");
+    world_group_set(w, group);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        world_pod_seen(w, name, "g", 1, "n", PHASE_RUNNING);
+    }
+    assert_string_equal(world_state(w, "g"), "Scheduled");
+    gated_members(w, "g", 2, 5);
+    world_wait(w, SECONDS(20));
+    assert_int_equal(w->n_ungated, 0);
+    assert_true(told(w, "g-2: pod default/g-2: 1 nvidia.com/gpu needed, but queue q uses 2 of its "
+                        "limit of 2 nvidia.com/gpu"));
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 4);
+    world_wait(w, SECONDS(1));
+    assert_int_equal(w->n_ungated, 2); /* without a node, for an autoscaler */
+    show_without_gate(w, "g-2", "g");
+    show_without_gate(w, "g-3", "g");
+    world_wait(w, SECONDS(20));
+    assert_int_equal(w->n_ungated, 2); /* these two wait for the same room of the queue */
+    world_node(w, "m", 2);
+    world_pod_seen(w, "g-2", "g", 1, "m", PHASE_RUNNING);
+    world_pod_seen(w, "g-3", "g", 1, "m", PHASE_RUNNING);
+    world_wait(w, SECONDS(20));
+    assert_int_equal(w->n_ungated, 2);
+    world_pod_gone(w, "g-0");
+    world_wait(w, SECONDS(1));
+    assert_true(ungated(w, "g-4@"));
+    world_free(w);
+}
+
 static void an_autoscaler_sees_only_the_head_of_a_backlog(void **state)
 {
     (void)state;
@@ -495,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_gated_pod_shows_why_its_podgroup_cannot_be_created),
         cmocka_unit_test(an_autoscaler_sees_a_gang_without_room_after_some_seconds),
         cmocka_unit_test(Q01_a_queue_hides_gangs_with_unlike_members_too),
+        cmocka_unit_test(Q01_a_queue_keeps_the_gates_of_extras),
         cmocka_unit_test(an_autoscaler_sees_only_the_head_of_a_backlog),
         cmocka_unit_test(a_gated_pod_is_not_bound),
         cmocka_unit_test(T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers),
