@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 struct token {
@@ -279,6 +280,7 @@ static void print_name(const struct defect *d, void *arg)
 struct sources {
     char **paths;
     int n, stale;
+    struct map names; /* of the defects before, to find two of one name */
 };
 
 static void check_one(const struct defect *d, void *arg)
@@ -286,6 +288,8 @@ static void check_one(const struct defect *d, void *arg)
     struct sources *sources = arg;
     struct place place;
     const char *why = find_place(d, sources->paths, sources->n, &place);
+    if (map_set(&sources->names, d->name, sources))
+        why = "another defect has this name";
     if (!why)
         return;
     printf("STALE    %s: %s(): %s\n", d->name, d->function, why);
@@ -334,8 +338,9 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(what, "--check") == 0) {
-        struct sources sources = {argv + 3, argc - 3, 0};
+        struct sources sources = {argv + 3, argc - 3, 0, MAP_INIT};
         each_defect(text, NULL, &d, check_one, &sources);
+        map_done(&sources.names);
         return sources.stale > 0;
     }
     if (argc < 5 || !each_defect(text, what, &d, NULL, NULL))
