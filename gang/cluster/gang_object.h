@@ -236,6 +236,8 @@ struct gang {
     uint64_t counted; /* core->steps when a list page last counted its members */
 
     /* lifecycle/wake.c */
+    /* since when, and when last, there was a node for a member whose gate its queue keeps */
+    usec_t gate_node_since, gate_node_at;
     uint64_t wake_counted; /* core->steps when its members were last counted for its maximum */
 
     /* cluster/signature_changes.c */

@@ -25,6 +25,8 @@
  * case. */
 #define SHOWN_MAX  512
 #define SHOW_AGAIN USEC_PER_SEC
+/* When a later member is checked whose gate its queue keeps. */
+#define WAKE_SOON (20 * USEC_PER_MSEC)
 
 /* While members are expected, the gates stay: removing a gate is final, and these members may never
  * come. */
@@ -106,8 +108,9 @@ void gate_timer_fired(struct gang_core *core, struct pod *pod)
 }
 
 /* Whether a later member keeps its gate: its queue has no room for it and for the visible members
- * of its signature, so an autoscaler would add nodes for nothing. Such a pod is blocked, and the
- * reason is reported. */
+ * of its signature, so an autoscaler might add nodes for nothing. Such a pod is blocked, and the
+ * reason is reported. If the queue has room for the member and a node for it stays free,
+ * wake_blocked() removes the gate, because the visible members wait for something else. */
 static bool queue_keeps_gate(struct gang_core *core, struct pod *pod)
 {
     const struct queue *queue;
@@ -123,8 +126,11 @@ static bool queue_keeps_gate(struct gang_core *core, struct pod *pod)
         pod_reason_emitted(pod, code);
         emit_pod_reason(core, pod, text);
     }
-    if (!pod->queue.blocked)
+    if (!pod->queue.blocked) {
         block_pod(core, pod);
+        if (!core->due.wake.node.pos)
+            timer_set(core, &core->due.wake, core->now + WAKE_SOON);
+    }
     return true;
 }
 
@@ -132,6 +138,12 @@ static bool is_visible(const struct gang_core *core, const struct pod *pod)
 {
     return !pod->node && !pod->slot && pod_plannable(core, pod) && !unit_at_maximum(pod->unit) &&
            (!gate_is_closed(pod) || pod->lifts > 0);
+}
+
+void gate_open_later(struct gang_core *core, struct pod *pod)
+{
+    unblock_pod(pod);
+    check_gate(core, pod, /* due= */ false);
 }
 
 /* The gates of members that come after their gang was placed. */
@@ -145,7 +157,8 @@ static void gates_of_later(struct gang_core *core, struct gang *gang)
         bool lifted = pod->lifts > 0;
         if (!gate_is_closed(pod) || (!lifted && queue_keeps_gate(core, pod)))
             continue;
-        unblock_pod(pod);
+        if (!lifted)
+            unblock_pod(pod);
         check_gate(core, pod, /* due= */ false);
         pod->signature->visible += !lifted;
     }

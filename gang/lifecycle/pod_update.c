@@ -169,8 +169,11 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         node_pods_changed(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
         wake_write_seen(core, pod);
-    if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
+    if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates) {
+        if (!pod->queue.rejected) /* otherwise filter has refused it before the watch shows this */
+            unblock_pod(pod);
         queue_joined(core, pod);
+    }
     early_rejection_seen(core, pod, old);
     bool opened = old->gated && !facts->gated; /* muster nominates before it removes a gate */
     if (facts->nominated || opened || nomination_is_over(pod, old))

@@ -11,6 +11,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/wake_writes.h"
+#include "gang/lifecycle/gate_lifting.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/podgroup/earmark.h"
@@ -160,6 +161,21 @@ struct wakes {
     int64_t scans; /* of nodes */
 };
 
+/* There is a node for a gated member of the gang. Returns whether this was so for WAKE_AGAIN: the
+ * visible members, which are in front, do not use it. */
+static bool node_stays_free(const struct gang_core *core, struct gang *gang)
+{
+    if (!gang)
+        return false;
+    if (core->now - gang->gate_node_at > 2 * WAKE_AGAIN)
+        gang->gate_node_since = core->now;
+    gang->gate_node_at = core->now;
+    if (core->now - gang->gate_node_since < WAKE_AGAIN)
+        return false;
+    gang->gate_node_since = core->now; /* one member each time */
+    return true;
+}
+
 static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
     int64_t work = core->work;
@@ -174,14 +190,19 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
         list_push(&core->wake.sent, &node->in_sent);
     node_reclassify(core, node);
     pod->wake.round = core->wake.round;
+    w->wakes--;
+    if (!core->wake.check_at)
+        core->wake.check_at = core->now + WAKE_AGAIN;
+    if (gate_is_closed(pod)) {
+        if (node_stays_free(core, pod->gang))
+            gate_open_later(core, pod);
+        return;
+    }
     unblock_pod(pod);
     list_remove(&pod->wake.in_woken);
     list_push(&core->wake.woken, &pod->wake.in_woken);
     pod->wake.at = core->now;
     nominate(core, pod, node);
-    if (!core->wake.check_at)
-        core->wake.check_at = core->now + WAKE_AGAIN;
-    w->wakes--;
 }
 
 /* Whether the pod's unit is at its maximum. Waking does not change the tallies, so each gang is
@@ -205,11 +226,8 @@ static void check(struct gang_core *core, struct pod *pod, struct wakes *w)
         unblock_pod(pod);
         return;
     }
-    if (gate_is_closed(pod)) { /* its gate is checked at the end of the step */
-        if (!pod->lifts && !queue_stops_pod(core, pod))
-            gang_touch(core, pod->gang);
-        return;
-    }
+    if (gate_is_closed(pod) && pod->gang) /* without a node, it may be shown, see gates_of() */
+        gang_touch(core, pod->gang);
     if (pod->signature->blocked_full == core->wake.round || pod->wake.round == core->wake.round ||
         is_at_maximum(core, pod))
         return; /* there is no node for it, or it was woken; or its maximum is reached */
