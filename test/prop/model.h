@@ -60,6 +60,7 @@ struct pod_truth {
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */
     int disrupted;  /* the serial of the pod that kube-scheduler preempted last */
+    bool taken;     /* kube-scheduler has preempted it, and the watch does not show this yet */
     int refused;    /* the serial of the pod whose eviction was refused last */
     usec_t refused_at;
     int marked;          /* the serial of the pod with muster's condition DisruptionTarget */
@@ -242,6 +243,7 @@ struct model {
     int cursor;                /* the pod that kube-scheduler tried last */
     int line;                  /* the number of the current operation */
     bool queues_edited;        /* the watch shows another version of a queue in this step */
+    bool groups_were_known;    /* before this step, so no running gang comes from another queue */
     bool expected_slots;       /* the core has slots for expected members */
     uint64_t plans_made;       /* the core's count of plans when the slots were last read */
     bool kinds;                /* a member had the label that must be equal for all members */

@@ -108,6 +108,15 @@ void victim_marked(struct model *m, int p, bool chosen)
     t->dirty = CHANGED;
 }
 
+/* Whether a member of the pod's group has succeeded. It stays when the others are evicted. */
+static bool any_succeeded(const struct model *m, int g)
+{
+    for (int i = 0; i < PODS; i++)
+        if (m->pods[i].exists && pod_group(&m->pods[i]) == g && m->pods[i].phase == PHASE_SUCCEEDED)
+            return true;
+    return false;
+}
+
 bool marks_shown(const struct model *m, int p)
 {
     for (int i = 0; i < PODS; i++) {
@@ -126,6 +135,8 @@ void eviction_asked(struct model *m, int p, bool chosen)
     bool for_room = chosen && !op_has(&m->config, A_EVICT) && !oracle_broken(m, p);
     bool forbidden = is_refused(m, budgets_of(m, t)), hooked = op_has(&t->spec, A_HOOKED);
     t->preempted = t->serial;
+    if (pod_group(t) >= 0 && any_succeeded(m, pod_group(t)))
+        group_excuse(m, pod_group(t));
     if (!forbidden && !hooked && !is_lost(m, p)) {
         carry_out(m, p);
         return;

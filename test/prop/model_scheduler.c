@@ -222,18 +222,17 @@ static bool is_victim(const struct model *m, int i, int p, int n)
            op_get(&t->spec, A_PRIO, 0) < op_get(&m->pods[p].spec, A_PRIO, 0);
 }
 
-/* Whether the pod would fit on the node after the eviction of pods of lower priority. */
-static bool may_evict(const struct model *m, int p, int n)
+/* Whether the pod would fit on the node without these pods. */
+static bool fits_without(const struct model *m, int p, int n, const bool out[PODS])
 {
     int64_t left[RESOURCES], need[RESOURCES];
-    bool any = false, fits = node_allows(m, p, n);
+    bool fits = node_allows(m, p, n);
     node_has(m, n, left);
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool there = t->exists && !pod_finished(t) && i != p &&
                      (assumed_on(t) == n || (assumed_on(t) < 0 && t->nominated == n));
-        any |= is_victim(m, i, p, n);
-        if (!there || is_victim(m, i, p, n))
+        if (!there || out[i])
             continue;
         fits &= !pods_apart(t, &m->pods[p]);
         pod_needs(t, need);
@@ -243,42 +242,98 @@ static bool may_evict(const struct model *m, int p, int n)
     pod_needs(&m->pods[p], need);
     for (int r = 0; r < RESOURCES; r++)
         fits &= need[r] <= left[r] || need[r] == 0;
-    return any && fits;
+    return fits;
 }
 
-static void do_evict(struct model *m, int p, int n, bool late)
+/* Chooses the victims on the node like kube-scheduler: all pods of a lower priority, without those
+ * that may stay, the highest priority first. False: there are none, or the pod does not fit. */
+static bool choose_victims(const struct model *m, int p, int n, bool out[PODS])
 {
+    bool any = false, checked[PODS] = {false};
+    for (int i = 0; i < PODS; i++)
+        any |= out[i] = is_victim(m, i, p, n);
+    if (!any || !fits_without(m, p, n, out))
+        return false;
+    for (;;) {
+        int best = -1;
+        for (int i = 0; i < PODS; i++)
+            if (out[i] && !checked[i] &&
+                (best < 0 ||
+                 op_get(&m->pods[i].spec, A_PRIO, 0) > op_get(&m->pods[best].spec, A_PRIO, 0)))
+                best = i;
+        if (best < 0)
+            return true;
+        checked[best] = true;
+        out[best] = false;
+        if (!fits_without(m, p, n, out))
+            out[best] = true;
+    }
+}
+
+static void do_evict(struct model *m, int p, int n, const bool victims[PODS], bool late)
+{
+    oracle_kube_evicts(m, p, victims);
     sched_nominated(m, p, n);
     if (!late)
         objects_show(m, 'p', p);
     for (int i = 0; i < PODS; i++)
-        if (is_victim(m, i, p, n) && !sched_fits(m, p, n)) {
+        if (victims[i]) {
             struct op gone = op_make(OP_NOPOD, 'p', i);
+            bool known = m->pods[i].dirty != CHANGED;
+            if (late)
+                op_set(&gone, A_UNSEEN, 1);
             do_object(m, &gone);
+            m->pods[i].taken = known;
         }
+}
+
+struct candidate_nodes {
+    const char *names[NODES];
+    bool victims[NODES][PODS];
+    char *uids[NODES][PODS];
+    struct gang_victims lists[NODES];
+    size_t n;
+};
+
+static void find_candidates(const struct model *m, int p, struct candidate_nodes *c)
+{
+    for (int n = 0; n < NODES; n++) {
+        bool *victims = c->victims[c->n];
+        if (!m->nodes[n].exists || !choose_victims(m, p, n, victims))
+            continue;
+        struct gang_victims *list = &c->lists[c->n];
+        for (int i = 0; i < PODS; i++)
+            if (victims[i])
+                c->uids[c->n][list->n++] = pod_uid(m, i);
+        list->uids = (const char *const *)c->uids[c->n];
+        c->names[c->n++] = node_name(n);
+    }
 }
 
 /* No node has room: evicts pods of lower priority from a node that the preempt call returns. */
 static void preempt(struct model *m, int p, const struct op *op)
 {
-    const char *names[NODES];
-    size_t n_names = 0;
+    struct candidate_nodes c = {.n = 0};
     int serial = m->pods[p].serial;
-    for (int n = 0; n < NODES; n++)
-        if (m->nodes[n].exists && may_evict(m, p, n))
-            names[n_names++] = node_name(n);
-    if (!n_names)
+    find_candidates(m, p, &c);
+    if (!c.n)
         return;
     struct gang_event ev = {.kind = GANG_EV_PREEMPT, .id = ++m->next_id, .pod = facts_pod(m, p)};
+    ev.victims = c.lists;
     m->kept = 0;
-    model_ask(m, ev, p, names, n_names, 0);
+    model_ask(m, ev, p, c.names, c.n, 0);
     model_step(m);
     const struct pod_truth *t = &m->pods[p];
-    for (int n = 0; n < NODES && t->exists && t->serial == serial && t->node < 0; n++)
-        if (m->kept >> n & 1 && may_evict(m, p, n)) {
-            do_evict(m, p, n, op_get(op, A_PICK, 0) & 1);
-            return;
+    for (size_t i = 0; i < c.n && t->exists && t->serial == serial && t->node < 0; i++) {
+        int n = node_number(c.names[i]);
+        if (c.lists[i].n && m->kept >> n & 1) {
+            do_evict(m, p, n, c.victims[i], op_get(op, A_PICK, 0) & 1);
+            break;
         }
+    }
+    for (size_t i = 0; i < c.n; i++)
+        for (size_t k = 0; k < c.lists[i].n; k++)
+            free(c.uids[i][k]);
 }
 
 /* Whether kube-scheduler has assumed a pod whose filter result has expired in muster. */
@@ -462,7 +517,10 @@ static bool do_bind(struct model *m, const struct op *op)
     if (n < 0 || (t->node >= 0 && t->picked < 0)) /* others may have bound the chosen pod since */
         return false;
     chose(m, p);
+    bool moves = t->picked >= 0 && t->picked != n;
     send_bind(m, p, n);
+    if (moves)
+        wake_pods(m, true); /* the node that it picked has more room */
     return true;
 }
 

@@ -154,6 +154,7 @@ static void check_maximum(struct model *m, int p)
         return;
     for (int i = 0; i < PODS; i++)
         n += pod_group(&m->pods[i]) == g && member_counts(&m->pods[i]) &&
+             m->pods[i].chosen != m->pods[i].serial && /* it counts as evicted */
              m->pods[i].phase != PHASE_SUCCEEDED && oracle_committed(m, i);
     if (n > max)
         model_fail(m, "maximum",
@@ -527,6 +528,13 @@ struct back oracle_back(const struct model *m, int g)
     return back;
 }
 
+/* A change of the order of queues may end an earmark for g, which muster notices within a second.
+ */
+static bool earmark_may_be_late(const struct model *m, int g)
+{
+    return queues_exist(m) && oracle_back(m, g).earmark_gang;
+}
+
 /* A gang whose members differ in the label that must be equal is never planned. */
 static void check_kinds(struct model *m, const struct gangs_seen *seen)
 {
@@ -538,7 +546,8 @@ static void check_kinds(struct model *m, const struct gangs_seen *seen)
         for (int p = 0; p < PODS && oracle_all_shown(m, family); p++) {
             const struct pod_truth *t = &m->pods[p];
             int h = pod_group(t);
-            bool leaves = t->paused == t->serial; /* as if it had been evicted */
+            /* as if it had been evicted; or a new pod may have taken its place */
+            bool leaves = t->paused == t->serial || t->stands_in;
             if (h < 0 || !(family >> h & 1) || !member_counts(t) || leaves ||
                 !op_has(&t->spec, A_KIND))
                 continue;
@@ -616,7 +625,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (fits(&ask, mine) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, mine)) &&
             oracle_queue_allows(m, g, &ask, /* calm= */ false) && !oracle_back(m, g).pauses &&
-            !oracle_back(m, g).respects_earmark)
+            !oracle_back(m, g).respects_earmark && !earmark_may_be_late(m, g))
             model_fail(m, "I5", "gang g%d is %s, but %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }

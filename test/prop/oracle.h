@@ -117,6 +117,9 @@ void oracle_preempted(struct model *m, int p);
 /* Whether kube-scheduler has preempted a member of the pod's gang, or muster was killed while it
  * evicted the gang, and the gang is below its minimum now. */
 bool oracle_broken(const struct model *m, int p);
+/* kube-scheduler preempts these victims for an ordinary pod, as muster has allowed: this breaks no
+ * gang. */
+void oracle_kube_evicts(struct model *m, int p, const bool victims[PODS]);
 /* After a restart: muster evicts the rest of the gangs that it was evicting. */
 void oracle_half_evicted(struct model *m);
 /* Whether muster keeps room for a gang while evicted pods leave it. */

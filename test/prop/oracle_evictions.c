@@ -56,7 +56,57 @@ void oracle_half_evicted(struct model *m)
         struct remains r = remains_of(m, family);
         bool marked = t->inherited_mark && t->marked == t->serial;
         if (family && marked && r.known && !r.whole && t->preempted != t->serial &&
-            may_end(m, family))
+            may_end(m, family) && marks_shown(m, p))
             model_fail(m, "evict", "p%d was marked, its gang is broken, and p%d runs on", p, p);
+    }
+}
+
+/* ---- kube-scheduler's preemption ---- */
+
+/* Whether the core knows the family, except for victims that kube-scheduler has just preempted. */
+static bool is_known(const struct model *m, uint32_t family)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (m->groups[g].dirty)
+            return false;
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        int now = pod_group(t), shown = t->shown_group;
+        bool its = (now >= 0 && family >> now & 1) || (shown >= 0 && family >> shown & 1);
+        if (its && !t->taken && (t->dirty == CHANGED || t->lost >= 0 || t->ghost))
+            return false;
+    }
+    return family_valid(m, family);
+}
+
+/* Whether the family has its minimums without the victims and without pods that muster evicts.
+ * *ret_left: some of its pods run on; *ret_hit: some are victims. */
+static bool whole_without(const struct model *m, uint32_t family, const bool victims[PODS],
+                          bool *ret_left, bool *ret_hit)
+{
+    bool has[PODS];
+    *ret_left = *ret_hit = false;
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        bool its = t->exists && pod_group(t) >= 0 && family >> pod_group(t) & 1;
+        bool runs = its && member_counts(t) && oracle_committed(m, i) && t->preempted != t->serial;
+        has[i] = runs && !(victims && victims[i]);
+        *ret_left |= has[i] && !pod_finished(t);
+        *ret_hit |= runs && !has[i];
+    }
+    return family_whole(m, family, has);
+}
+
+void oracle_kube_evicts(struct model *m, int p, const bool victims[PODS])
+{
+    uint32_t seen = 0;
+    bool left, hit;
+    for (int g = 0; g < GROUPS; g++) {
+        uint32_t family = seen >> g & 1 ? 0 : family_of(m, g);
+        seen |= family;
+        if (!family || !is_known(m, family) || !whole_without(m, family, NULL, &left, &hit))
+            continue;
+        if (!whole_without(m, family, victims, &left, &hit) && hit && left)
+            model_fail(m, "preempt", "muster lets p%d preempt members that gang g%d needs", p, g);
     }
 }

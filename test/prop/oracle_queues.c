@@ -12,11 +12,18 @@
 /* ---- what the core can know ---- */
 
 /* Whether the watch has shown everything that decides which pods count where. */
-static bool all_known(const struct model *m)
+static bool groups_known(const struct model *m)
 {
-    bool known = queues_known(m) && oracle_nodes_known(m) && !oracle_room_is_kept(m);
+    bool known = true;
     for (int g = 0; g < GROUPS; g++)
         known &= !m->groups[g].dirty;
+    return known;
+}
+
+static bool all_known(const struct model *m)
+{
+    bool known =
+        queues_known(m) && oracle_nodes_known(m) && groups_known(m) && !oracle_room_is_kept(m);
     for (int k = 0; k < CLASSES; k++)
         known &= !m->classes[k].dirty;
     for (int p = 0; p < PODS; p++) {
@@ -336,11 +343,12 @@ void oracle_queues(struct model *m, int64_t slots)
                 if (is_new(&m->pods[p], on[p]))
                     check_new(m, &seen, &use, on, p);
             check_lifted_later(m, &use);
-            if (m->queues_edited && !unlimited)
+            if (m->queues_edited && !unlimited && m->groups_were_known)
                 check_plans(m, &seen, &use);
         }
     }
     m->queues_edited = false;
+    m->groups_were_known = groups_known(m);
     remember(m, on);
 }
 
@@ -419,7 +427,8 @@ void oracle_lifted_in_queue(struct model *m, int p)
         q != IN_UNSURE && queue_closes(m, q) && !gang_core_plans_deferred(m->core))
         model_fail(m, "gate", "p%d loses its gate, but its gang cannot begin in q%d: %s", p, q,
                    gang_reason_name(queue_closes(m, q)));
-    m->pods[p].lifted_later = place.node < 0 && place.state == GANG_SCHEDULED && !t->stands_in;
+    m->pods[p].lifted_later =
+        place.node < 0 && place.state == GANG_SCHEDULED && !t->stands_in && !t->lift_asked;
 }
 
 /* ---- preemption ---- */

@@ -58,14 +58,15 @@ void oracle_not_suspended(struct model *m, int p)
         model_fail(m, "suspend", "p%d is evicted before the suspension of its workload failed", p);
 }
 
-/* If the workload runs on, or its pods are not Terminating in time, muster evicts them. */
+/* If the workload runs on, or its pods are not Terminating in time, muster evicts them, once all
+ * are marked. */
 static void check_running_on(struct model *m)
 {
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         bool runs = t->exists && t->node >= 0 && !t->deleting && !pod_finished(t);
         bool over = t->runs_on || m->now > t->paused_at + SUSPEND_LIMIT;
-        if (over && t->paused == t->serial && runs && t->dirty != CHANGED)
+        if (over && t->paused == t->serial && runs && t->dirty != CHANGED && marks_shown(m, p))
             model_fail(m, "suspend", "the workload of p%d runs on, but p%d is not evicted", p, p);
         t->runs_on = false;
     }

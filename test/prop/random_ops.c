@@ -594,6 +594,28 @@ static void draw_wait(struct drawing *d)
     add(d, &op);
 }
 
+/* Ordinary pods that preempt others, one right after the other. */
+static void draw_burst(struct drawing *d)
+{
+    int pods[4], n = 2 + (int)draw(d, 3);
+    line(d, OP_CALM, 0, 0);
+    for (int i = 0; i < n; i++) {
+        int p = pods[i] = pick(d, d->pod, PODS, false);
+        if (p < 0)
+            return;
+        struct op op = op_make(OP_POD, 'p', p);
+        op_set(&op, A_GPUS, 1 + (int32_t)draw(d, 2));
+        op_set(&op, A_PRIO, 5);
+        d->pod[p] = true;
+        add(d, &op);
+    }
+    for (int i = 0; i < n; i++) {
+        struct op op = op_make(OP_FILTER, 'p', pods[i]);
+        if (chance(d, 70))
+            op_set(&op, A_PICK, 1); /* the watch shows late what kube-scheduler does */
+        add(d, &op);
+    }
+}
 static void draw_filter(struct drawing *d)
 {
     line(d, OP_FILTER, 0, 0);
@@ -657,7 +679,7 @@ static const struct kind {
     {4, F_CLOSED, draw_settings},     {8, F_BARS, draw_unbar},      {25, F_QUEUES, draw_queue},
     {4, F_QUEUES, draw_namespace},    {12, F_QUEUES, draw_move},    {15, F_BUDGETS, draw_budget},
     {25, F_BUDGETS, draw_urgent},     {60, F_SUSPENDS, draw_patch}, {8, F_SUSPENDS, draw_workload},
-    {15, F_SUSPENDS, draw_suspended},
+    {15, F_SUSPENDS, draw_suspended}, {10, F_PRIORITY, draw_burst},
 };
 
 static void draw_one(struct drawing *d)
