@@ -20,6 +20,8 @@
 enum config_failed_commit { CONFIG_COMPLETE, CONFIG_EVICT };
 /* How to schedule replacements for members that a Scheduled gang has lost. */
 enum config_below_minimum { CONFIG_LEAVE, CONFIG_REQUEUE };
+/* Where to begin the search for the reclaimMinRuntime of a victim. */
+enum config_runtime_method { CONFIG_FROM_LCA, CONFIG_FROM_QUEUE };
 /* When to nominate planned members to their nodes. */
 enum config_steering { CONFIG_STEER_AUTO, CONFIG_STEER_ALWAYS, CONFIG_STEER_NEVER };
 
@@ -68,6 +70,7 @@ struct config {
     struct config_list queue_namespaces; /* "QUEUE:NAMESPACE"; empty: all may use all */
     usec_t queue_half_life;              /* of credit and of past use */
     int64_t reclaim_limit_percent;       /* of what a queue uses, per 10 minutes; 0: no limit */
+    int64_t reclaim_runtime_from;        /* enum config_runtime_method */
     int64_t queue_time_factor;           /* in percent; 0: shares do not depend on past use */
     int64_t max_metrics_queues;          /* queues with metrics of their own */
     /* Creation of PodGroups. */

@@ -20,6 +20,7 @@ static const char *const log_levels[] = {"error", "warning", "info", "debug", NU
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const failed_commits[] = {"complete", "evict", NULL};
 const char *const config_dialects[] = {"kai", "volcano", "x-k8s", "sigs", NULL};
+static const char *const runtime_methods[] = {"lca", "queue", NULL};
 static const char *const below_minimums[] = {"leave", "requeue", NULL};
 static const char *const steerings[] = {"auto", "always", "never", NULL};
 
@@ -182,6 +183,11 @@ static const struct config_key keys[] = {
      "average part of what a queue uses that it can lose to reclaim in 10 minutes, in percent. A "
      "gang that needs more still gets its room at once, and the queue then rests for longer (0 "
      "disables the limit)"},
+    {ABOUT_QUEUES, "reclaimMinRuntimeFrom", "reclaim-min-runtime-from", CONFIG_CHOICE,
+     AT(reclaim_runtime_from), "lca", 0, 0, runtime_methods,
+     "which queue's reclaimMinRuntime protects a victim: lca (that of the queue just below the "
+     "lowest common ancestor of the gang and the victim) or queue (that of the victim's queue). If "
+     "it is not set there, that of the nearest queue above counts. Set it as in KAI"},
     {ABOUT_QUEUES, "maxMetricsQueues", "max-metrics-queues", CONFIG_COUNT, AT(max_metrics_queues),
      "200", 0, 1000, NULL,
      "largest number of queues that have metrics of their own (0 disables these metrics)"},

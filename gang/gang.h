@@ -73,6 +73,9 @@ struct gang_config {
     /* The part of what a queue uses that others may take back per ten minutes, in percent, see
      * queue_loses(); 0: no limit. */
     int64_t reclaim_limit;
+    /* Whether the search for the reclaimMinRuntime of a victim begins at its own queue, and not
+     * just below the lowest common ancestor. */
+    bool reclaim_runtime_of_queue;
 };
 
 /* The usual plan_work. With it, planning takes at most about 20 ms of a step. */

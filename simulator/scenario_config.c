@@ -45,6 +45,8 @@ static const struct config_switch {
     {"preemption", NULL, NULL, offsetof(struct gang_config, preemption)},
     {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
     {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
+    {"reclaimMinRuntimeFrom", "lca", "queue",
+     offsetof(struct gang_config, reclaim_runtime_of_queue)},
     {"expressLane", NULL, NULL, offsetof(struct gang_config, express_lane)},
     {"gates.enabled", NULL, NULL, offsetof(struct gang_config, gates)},
     {"gates.showToAutoscaler", NULL, NULL, offsetof(struct gang_config, show_gated)},

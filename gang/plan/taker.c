@@ -49,8 +49,9 @@ static const struct queue_as_victim *as_victim(const struct taker *taker, struct
     bool own = theirs == taker->queue;
     v->round = taker->round;
     v->branch = own ? NULL : lending_branch(taker, theirs);
+    bool above = v->branch && !taker->core->config.reclaim_runtime_of_queue;
     v->min_runtime =
-        queue_min_runtime(v->branch ? v->branch : theirs, /* reclaim= */ v->branch != NULL);
+        queue_min_runtime(above ? v->branch : theirs, /* reclaim= */ v->branch != NULL);
     return v;
 }
 

@@ -47,5 +47,6 @@ struct gang_config core_config(const struct config *c)
         .queue_half_life = c->queue_half_life,
         .queue_time_factor = c->queue_time_factor * 10,
         .reclaim_limit = c->reclaim_limit_percent,
+        .reclaim_runtime_of_queue = c->reclaim_runtime_from == CONFIG_FROM_QUEUE,
     };
 }

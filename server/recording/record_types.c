@@ -550,6 +550,7 @@ static const struct record_field config_fields[] = {
     I64(gang_config, queue_half_life),
     I64(gang_config, queue_time_factor),
     I64(gang_config, reclaim_limit),
+    BOOL(gang_config, reclaim_runtime_of_queue),
 };
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 

@@ -446,6 +446,22 @@ static void plans_of_a_lower_priority_give_way(void **state)
     world_free(w);
 }
 
+/* A node goes after the evictions: new facts, so the gang has to look for other room. */
+static void Q06_room_that_is_lost_is_counted(void **state)
+{
+    (void)state;
+    struct gang_stats s;
+    struct world *w = full_cluster();
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_spoiled, 0);
+    world_pod_gone(w, "low-0");
+    world_node_gone(w, "n0");
+    world_wait(w, SECONDS(10));
+    gang_core_stats(w->core, &s);
+    assert_int_equal(s.preemptions_spoiled, 1);
+    world_free(w);
+}
+
 /* The gang loses its claim to the room when it cannot be planned any more. */
 static void room_of_a_gang_that_is_gone_is_free(void **state)
 {
@@ -683,6 +699,22 @@ static void Q10_lent_room_comes_back(void **state)
     world_free(w);
 }
 
+/* A lower quota alone evicts nobody. Then another queue may reclaim what exceeds it. */
+static void Q08_a_lowered_quota_evicts_nobody_by_itself(void **state)
+{
+    (void)state;
+    struct world *w = lent();
+    world_pod_gone(w, "borrows-3");
+    world_queue(w, "b", NULL, 4, GANG_UNLIMITED); /* it uses 8 */
+    world_queue(w, "a", NULL, 12, GANG_UNLIMITED);
+    world_wait(w, SECONDS(200));
+    assert_int_equal(w->n_evictions, 0);
+    arrives_in(w, "returns", "a", 2);
+    world_wait(w, SECONDS(2));
+    assert_int_equal(w->n_evictions, 0); /* "keeps" is one gang, and b deserves half of it */
+    world_free(w);
+}
+
 /* A queue takes back no more than it deserves, and leaves the other what that one deserves. */
 static void Q08_no_queue_falls_below_what_it_deserves(void **state)
 {
@@ -754,6 +786,32 @@ static void protected_queues_lend_for_good(void **state)
         assert_false(world_evicted(w, "borrows-3"));
         world_wait(w, SECONDS(200));
         assert_true(world_evicted(w, "borrows-3") == (i == 2));
+        world_free(w);
+    }
+}
+
+/* The victim runs in a/own, and b takes back. The queue just below the root, a, protects nothing,
+ * but the queue of the victim does. */
+static void Q10_the_own_queue_of_a_victim_may_protect_it(void **state)
+{
+    (void)state;
+    for (int of_queue = 0; of_queue < 2; of_queue++) {
+        struct gang_config config = test_config();
+        config.assemble = 0;
+        config.reclaim_runtime_of_queue = of_queue;
+        struct world *w = world_new_with(config, true);
+        world_node(w, "n0", 4);
+        struct gang_queue_facts *q = deserving("a", 0);
+        q->reclaim_min_runtime = 0;
+        world_queue_set(w, q);
+        q = world_queue_facts("own", "a");
+        q->reclaim_min_runtime = SECONDS(3600);
+        world_queue_set(w, q);
+        world_queue_set(w, deserving("b", 4));
+        runs_in(w, "borrows", "own", 0, 1);
+        arrives_in(w, "returns", "b", 1);
+        world_wait(w, SECONDS(200));
+        assert_true(world_evicted(w, "borrows-0") == !of_queue);
         world_free(w);
     }
 }
@@ -868,6 +926,9 @@ int main(void)
         cmocka_unit_test(Q08_nobody_takes_in_turn),
         cmocka_unit_test(a_queue_does_not_take_its_room_again),
         cmocka_unit_test(protected_queues_lend_for_good),
+        cmocka_unit_test(Q10_the_own_queue_of_a_victim_may_protect_it),
+        cmocka_unit_test(Q08_a_lowered_quota_evicts_nobody_by_itself),
+        cmocka_unit_test(Q06_room_that_is_lost_is_counted),
         cmocka_unit_test(a_gang_runs_for_its_minimum),
         cmocka_unit_test(after_a_restart_the_minimum_ends_in_time),
         cmocka_unit_test(after_a_restart_a_terminating_pod_is_waited_for),
