@@ -221,24 +221,27 @@ acceptance() {
 	step "acceptance"
 	: >>"$logs/in-full"
 	awk -v small="$logs/in-full" '
-	function id_of(test) {
-		if (!match(test, /^(Test)?[A-Z][0-9][0-9][a-z]?(_|$)/))
-			return ""
-		test = substr(test, RSTART, RLENGTH)
-		sub(/^Test/, "", test); sub(/_$/, "", test)
-		return test
+	# The IDs with which the name of a test begins.
+	function ids_of(test, ids,   n) {
+		sub(/^Test/, "", test)
+		for (n = 0; match(test, /^[A-Z][0-9][0-9][a-z]?(_|$)/); test = substr(test, RLENGTH + 1)) {
+			ids[++n] = substr(test, 1, RLENGTH)
+			sub(/_$/, "", ids[n])
+		}
+		return n
 	}
 	FILENAME == small {
-		id = id_of($1)
-		if (id != "" && !((id, $2) in played)) {
+		for (i = ids_of($1, ids); i > 0; i--) {
+			id = ids[i]
+			if (!((id, $2) in played))
+				whole[id] = whole[id] " " $2
 			played[id, $2] = 1
-			whole[id] = whole[id] " " $2
 		}
 		next
 	}
 	FILENAME != "test/acceptance.txt" {
-		id = id_of($3)
-		if (id != "") {
+		for (i = ids_of($3, ids); i > 0; i--) {
+			id = ids[i]
 			ran[id] += $1 != "skip"
 			bad[id] += $1 == "fail"
 			name = $3
