@@ -151,7 +151,7 @@ const char *gang_reason_name(enum gang_reason_code code);
     X(PREEMPTED, "Preempted", true, "PodGroup",                                                    \
       "muster evicts the gang, or members that it does not need, to make room for another gang; "  \
       "or it evicts the rest of the gang, because kube-scheduler has preempted some of its "       \
-      "members, or because muster was killed while it evicted them")                               \
+      "members, or because muster was restarted while it evicted them")                            \
     X(POD_PREEMPTED, "Preempted", true, "Pod", "muster evicts the pod; the message is the reason") \
     X(POD_WAITS, "Unschedulable", true, "Pod",                                                     \
       "the gang's reason for waiting has changed, and kube-scheduler has not called filter for "   \

@@ -136,7 +136,8 @@ struct gang {
                         since; owned; NULL: nothing */
 
     /* cluster/pod_eviction.c */
-    char *evicting; /* why members are evicted that are only marked so far; owned; NULL: none */
+    char *
+        evicting; /* the reason for the evictions that wait for the marks; owned; NULL: none wait */
 
     /* cluster/dirty_gangs.c */
     struct gang_marks {
@@ -238,6 +239,7 @@ struct gang {
     /* lifecycle/wake.c */
     /* since when, and when last, there was a node for a member whose gate its queue keeps */
     usec_t gate_node_since, gate_node_at;
+    uint64_t gate_round;   /* core->wake.round when its gates were last checked */
     uint64_t wake_counted; /* core->steps when its members were last counted for its maximum */
 
     /* cluster/signature_changes.c */

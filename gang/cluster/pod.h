@@ -113,6 +113,7 @@ struct pod {
         bool for_room;  /* for the room of another gang, and not to undo a failed commit */
         bool suspends;  /* so far, muster has only requested to suspend its workload */
         bool marks;     /* so far, muster has only marked it */
+        bool keeps;     /* its mark must stay until it is Terminating */
         usec_t in_vain; /* when it was last not evicted in time; 0: never */
     } eviction;
 

@@ -7,17 +7,18 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* How long the marks of a gang may take. Then it is evicted without them. */
-#define MARK_LIMIT (5 * USEC_PER_SEC)
+/* Why a pod is evicted that has left its gang since it was marked. */
+#define WITH_GANG "because muster evicts its gang"
+/* How long the marks of a gang may take, and how much longer for each member. Then it is evicted
+ * without them. */
+#define MARK_LIMIT      (5 * USEC_PER_SEC)
+#define MARK_LIMIT_EACH (5 * USEC_PER_MSEC)
 /* How long muster waits for an eviction, which a PodDisruptionBudget may delay. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 /* How long the controller of a suspended workload may take to delete the pods. */
 #define SUSPEND_LIMIT (30 * USEC_PER_SEC)
 /* How long a pod that was not evicted in this time is not tried again. */
 #define IN_VAIN_LIMIT (600 * USEC_PER_SEC)
-
-/* Why a pod is evicted that has left its gang since it was marked. */
-#define WITH_GANG "because muster evicts its gang"
 
 void ending_update(struct gang_core *core, struct pod *pod)
 {
@@ -45,15 +46,28 @@ static void evict(struct gang_core *core, struct pod *pod, const char *why)
     pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
 }
 
+/* Writes the mark even if there is one: it may be old, see eviction_mark_ends(). */
 static void mark(struct gang_core *core, struct pod *pod, const char *why)
 {
-    pod->eviction.marks = true;
+    usec_t limit = MARK_LIMIT + pod->gang->root->t.members * MARK_LIMIT_EACH;
+    pod->eviction.marks = pod->eviction.keeps = true;
     if (!pod->gang->evicting)
         pod->gang->evicting = xstrdup(why);
-    if (!pod->facts->marked)
-        fx_pod(core, GANG_MARK_VICTIM, pod, NULL)->pod.text = fx_str(core, why);
+    fx_pod(core, GANG_MARK_VICTIM, pod, NULL)->pod.text = fx_str(core, why);
     gang_touch(core, pod->gang);
-    pod_timer_set(core, pod, TIMER_RETRY, core->now + MARK_LIMIT);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + limit);
+}
+
+void eviction_mark_ends(struct gang_core *core, const struct pod *pod)
+{
+    if (pod->eviction.requested && pod->eviction.keeps && !pod->facts->deleting)
+        fx_pod(core, GANG_MARK_VICTIM, pod, NULL)->pod.text = fx_str(core, WITH_GANG);
+}
+
+void evicting_inherit(struct gang *gang, const struct gang *from)
+{
+    if (from->evicting && !gang->evicting)
+        gang->evicting = xstrdup(from->evicting);
 }
 
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why)
@@ -103,7 +117,8 @@ void eviction_not_suspended(struct gang_core *core, struct pod *pod)
 void eviction_leaves(struct gang_core *core, struct pod *pod)
 {
     core->n_evicted -= pod->eviction.for_room;
-    pod->eviction.for_room = pod->eviction.suspends = pod->eviction.marks = false;
+    pod->eviction.for_room = pod->eviction.suspends = false;
+    pod->eviction.marks = pod->eviction.keeps = false;
 }
 
 void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_eviction *was)
@@ -112,6 +127,7 @@ void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_ev
     pod->eviction.for_room = was->for_room;
     pod->eviction.suspends = was->suspends;
     pod->eviction.marks = was->marks;
+    pod->eviction.keeps = was->keeps;
 }
 
 void eviction_timed_out(struct gang_core *core, struct pod *pod)
@@ -122,6 +138,8 @@ void eviction_timed_out(struct gang_core *core, struct pod *pod)
     }
     if (pod->eviction.marks) {
         evict(core, pod, pod->gang && pod->gang->evicting ? pod->gang->evicting : WITH_GANG);
+        if (pod->gang)
+            gang_touch(core, pod->gang);
         return;
     }
     eviction_leaves(core, pod);

@@ -21,12 +21,18 @@ void ending_update(struct gang_core *core, struct pod *pod);
  * room for gang ml/b". */
 void eviction_request(struct gang_core *core, struct pod *pod, bool for_room, const char *why);
 /* Marks a member that is evicted with its gang; pod->gang is not NULL. The evictions are requested
- * when the watch shows all marks, or after a few seconds without them. So after a restart in
- * between, muster knows which gangs it has begun to evict. Arguments: see eviction_request(). */
+ * when the watch shows all marks, or after a few seconds without them. If muster restarts before
+ * all evictions are carried out, the marks show which gangs it was evicting. Arguments: see
+ * eviction_request(). */
 void eviction_with_gang(struct gang_core *core, struct pod *pod, bool for_room, const char *why);
 /* Requests the evictions of marked members if the watch has shown all marks. Call it when the gang
  * has changed. */
 void evict_marked(struct gang_core *core, struct gang *gang);
+/* The watch shows that the pod's mark has ended. kube-controller-manager ends it after two minutes,
+ * and a disruption budget may delay an eviction for longer. Repeats the mark then. */
+void eviction_mark_ends(struct gang_core *core, const struct pod *pod);
+/* Members of the other gang have joined this one. */
+void evicting_inherit(struct gang *gang, const struct gang *from);
 /* Its workload is being suspended, so the pod counts as evicted. If it is not Terminating in time,
  * it is evicted. */
 void eviction_by_suspension(struct gang_core *core, struct pod *pod, bool for_room);

@@ -36,13 +36,17 @@ size_t evict_gang(struct gang_core *core, struct gang *gang, bool for_room, cons
     bool suspends = gang_suspends(gang);
     triggered(core, gang, TRIGGER_MEMBER_LOST);
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod_runs(pod)) {
-            if (suspends)
-                eviction_by_suspension(core, pod, for_room);
-            else
-                eviction_with_gang(core, pod, for_room, why);
-            n++;
-        }
+        n += pod_runs(pod);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!pod_runs(pod))
+            continue;
+        if (suspends)
+            eviction_by_suspension(core, pod, for_room);
+        else if (n == 1)
+            eviction_request(core, pod, for_room, why);
+        else
+            eviction_with_gang(core, pod, for_room, why);
+    }
     if (suspends)
         suspend_request(core, gang, why);
     plan_drop(core, gang, REASON_SLOT_MOVED); /* slots of extras */

@@ -3,8 +3,8 @@
  * eviction.h - evicts members of gangs through the Eviction API, or has their workload suspended.
  *
  * Three cases: reconcile() undoes a failed commit, and evicts the rest of a broken gang;
- * gang_preemption.c evicts victims. This file chooses the members and
- * requests their evictions. cluster/pod_eviction.h follows each pod until it is gone.
+ * gang_preemption.c evicts victims. This file chooses the members and requests their evictions.
+ * cluster/pod_eviction.h follows each pod until it is gone.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_EVICTION_H
 #define MUSTER_GANG_LIFECYCLE_EVICTION_H
@@ -25,8 +25,8 @@ void evicted_count(struct gang_core *core, enum gang_preemption_reason why, bool
 /*
  * kube-scheduler's own preemption breaks a gang if it takes members below the gang's minimum. The
  * verb preempt allows this only for a pod that is critical for the system, but kube-scheduler may
- * also preempt while muster is down. And muster itself may be killed while it evicts a gang. The
- * other members could not work, so muster evicts them.
+ * also preempt while muster is down. A gang is also broken if muster is restarted while it evicts
+ * the members. The other members could not work, so muster evicts them.
  */
 /* A member that kube-scheduler has preempted is Terminating or gone. */
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod);

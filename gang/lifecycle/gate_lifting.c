@@ -122,7 +122,9 @@ static bool queue_keeps_gate(struct gang_core *core, struct pod *pod)
     if (!code)
         return false;
     if (pod->emitted_reason != code) {
-        cleanup_free char *text = reason_queue_pod(core, pod, code, queue, &s);
+        enum gang_reason_code alone = queue_refuses_pods(core, pod, 1, &queue, &s);
+        cleanup_free char *text =
+            alone ? reason_queue_pod(core, pod, alone, queue, &s) : reason_queue_turn(pod, queue);
         pod_reason_emitted(pod, code);
         emit_pod_reason(core, pod, text);
     }

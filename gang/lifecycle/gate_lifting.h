@@ -27,7 +27,7 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod);
 void gates_of_ungrouped(struct gang_core *core);
 /* The same for the members of a gang that has changed. Call gang_count() before. */
 void gates_of(struct gang_core *core, struct gang *gang);
-/* Removes the gate of a later member. */
+/* Removes the gate of a later member, although visible members come first. */
 void gate_open_later(struct gang_core *core, struct pod *pod);
 void gate_timer_fired(struct gang_core *core, struct pod *pod);
 /* Notes the reason code with which planning the gang has failed; REASON_NONE: it has succeeded. */

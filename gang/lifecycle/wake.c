@@ -161,7 +161,7 @@ struct wakes {
     int64_t scans; /* of nodes */
 };
 
-/* There is a node for a gated member of the gang. Returns whether this was so for WAKE_AGAIN: the
+/* There is a node for a gated member of the gang. True: there has been one for WAKE_AGAIN, so the
  * visible members, which are in front, do not use it. */
 static bool node_stays_free(const struct gang_core *core, struct gang *gang)
 {
@@ -185,17 +185,19 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
         pod->signature->blocked_full = core->wake.round;
         return;
     }
+    pod->wake.round = core->wake.round;
+    if (!core->wake.check_at)
+        core->wake.check_at = core->now + WAKE_AGAIN;
+    bool closed = gate_is_closed(pod);
+    if (closed && !node_stays_free(core, pod->gang))
+        return;
     node->n_woken++;
     if (list_empty(&node->in_sent))
         list_push(&core->wake.sent, &node->in_sent);
     node_reclassify(core, node);
-    pod->wake.round = core->wake.round;
     w->wakes--;
-    if (!core->wake.check_at)
-        core->wake.check_at = core->now + WAKE_AGAIN;
-    if (gate_is_closed(pod)) {
-        if (node_stays_free(core, pod->gang))
-            gate_open_later(core, pod);
+    if (closed) {
+        gate_open_later(core, pod);
         return;
     }
     unblock_pod(pod);
@@ -218,6 +220,16 @@ static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
     return unit_at_maximum(pod->unit);
 }
 
+/* Once in a round: without a node, gated members may be shown to an autoscaler, see gates_of(). */
+static void check_gates(struct gang_core *core, struct gang *gang, struct wakes *w)
+{
+    if (!gang || gang->gate_round == core->wake.round)
+        return;
+    gang->gate_round = core->wake.round;
+    gang_touch(core, gang);
+    w->scans -= gang->root->t.members;
+}
+
 /* A blocked pod that cannot be woken stays blocked until the next round. */
 static void check(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
@@ -226,8 +238,8 @@ static void check(struct gang_core *core, struct pod *pod, struct wakes *w)
         unblock_pod(pod);
         return;
     }
-    if (gate_is_closed(pod) && pod->gang) /* without a node, it may be shown, see gates_of() */
-        gang_touch(core, pod->gang);
+    if (gate_is_closed(pod))
+        check_gates(core, pod->gang, w);
     if (pod->signature->blocked_full == core->wake.round || pod->wake.round == core->wake.round ||
         is_at_maximum(core, pod))
         return; /* there is no node for it, or it was woken; or its maximum is reached */

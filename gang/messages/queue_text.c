@@ -125,3 +125,9 @@ char *reason_queue_pod(const struct gang_core *core, const struct pod *pod,
     put_limit(&b, core, queue, s);
     return buf_steal(&b);
 }
+
+char *reason_queue_turn(const struct pod *pod, const struct queue *queue)
+{
+    return xasprintf("pod %s/%s: waits for its turn; queue %s has no room for all members like it",
+                     pod->facts->ns, pod->facts->name, queue->ref.name);
+}

@@ -7,6 +7,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/pod_binding.h"
+#include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/preempted_room.h"
 #include "gang/cluster/queue_usage.h"
@@ -447,6 +448,7 @@ static void merge_family(struct gang_core *core, const struct family *f, struct 
         group_join(group, gang);
         move_members(core, group, old, gang);
         gang_broken_by(gang, old->broken_by);
+        evicting_inherit(gang, old);
         costly_gang_inherits(core, gang, old);
         if (list_empty(&old->groups)) {
             gang_free(core, old);

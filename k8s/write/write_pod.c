@@ -157,9 +157,10 @@ static void note_pod_status(struct writer *w, const struct client_reply *reply)
     if (reply->error || reply->status != 403 || w->pod_status_forbidden)
         return;
     client_reply_error(reply, &err);
-    log_error("The API server does not let muster write nominations and reasons to pods; grant the "
-              "missing rule",
-              "rule", "patch pods/status", "error", err.text, NULL);
+    log_error(
+        "The API server does not let muster write nominations, marks and reasons to pods; grant "
+        "the missing rule",
+        "rule", "patch pods/status", "error", err.text, NULL);
     w->pod_status_forbidden = true;
 }
 

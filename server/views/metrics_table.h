@@ -75,7 +75,7 @@
       "Gangs that muster has evicted as a whole.",                                                 \
       "`priority`: for a gang of a higher priority. `reclaim`: for a queue that deserves the "     \
       "room. `broken`: because kube-scheduler has preempted some of their members, or because "    \
-      "muster was killed while it evicted them.")                                                  \
+      "muster was restarted while it evicted them.")                                               \
     X(PREEMPTED_PODS, GANGS, "muster_preempted_pods_total", "counter", "reason",                   \
       "Pods that muster has evicted, for the same reasons.", "")                                   \
     X(PREEMPTION_WAIT, GANGS, "muster_preemption_wait_seconds", "summary", "",                     \

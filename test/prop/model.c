@@ -588,6 +588,8 @@ static void see_eviction(struct model *m, const struct gang_effect *e, size_t co
     if (was_marked && m->now - t->chosen_at < MARK_LIMIT && !marks_shown(m, p))
         model_fail(m, "evict", "eviction of p%d before its whole gang is marked", p);
     t->chosen = 0;
+    if (!was_marked && t->marked != t->serial && !op_has(&m->config, A_EVICT))
+        oracle_evicted_alone(m, p);
     eviction_asked(m, p, !was_marked && decided(m, p));
 }
 

@@ -102,7 +102,7 @@ void victim_marked(struct model *m, int p, bool chosen)
     t->chosen_at = m->now;
     if (for_room && t->dirty == CLEAN && budgets_known(m) && marks_exceed_budgets(m, p))
         model_fail(m, "evict", "p%d is to be evicted, which a disruption budget forbids", p);
-    if (is_lost(m, p) || op_has(&t->spec, A_HOOKED))
+    if (is_lost(m, p) || op_has(&t->spec, A_HOOKED) || t->marked == t->serial)
         return;
     t->marked = t->serial;
     t->dirty = CHANGED;

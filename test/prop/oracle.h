@@ -120,6 +120,8 @@ bool oracle_broken(const struct model *m, int p);
 /* kube-scheduler preempts these victims for an ordinary pod, as muster has allowed: this breaks no
  * gang. */
 void oracle_kube_evicts(struct model *m, int p, const bool victims[PODS]);
+/* muster evicts a pod that it has not marked: its gang does not need the pod, or has no other. */
+void oracle_evicted_alone(struct model *m, int p);
 /* After a restart: muster evicts the rest of the gangs that it was evicting. */
 void oracle_half_evicted(struct model *m);
 /* Whether muster keeps room for a gang while evicted pods leave it. */

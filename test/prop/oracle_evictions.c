@@ -110,3 +110,13 @@ void oracle_kube_evicts(struct model *m, int p, const bool victims[PODS])
             model_fail(m, "preempt", "muster lets p%d preempt members that gang g%d needs", p, g);
     }
 }
+
+void oracle_evicted_alone(struct model *m, int p)
+{
+    bool left, hit, victims[PODS] = {false};
+    int g = pod_group(&m->pods[p]);
+    uint32_t family = g >= 0 ? family_of(m, g) : 0;
+    victims[p] = true;
+    if (family && is_known(m, family) && !whole_without(m, family, victims, &left, &hit) && left)
+        model_fail(m, "evict", "eviction of p%d, which is not marked, breaks its gang", p);
+}

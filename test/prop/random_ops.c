@@ -616,6 +616,7 @@ static void draw_burst(struct drawing *d)
         add(d, &op);
     }
 }
+
 static void draw_filter(struct drawing *d)
 {
     line(d, OP_FILTER, 0, 0);

@@ -165,6 +165,21 @@ static void Q08_a_gang_is_marked_before_it_is_evicted(void **state)
     world_free(w);
 }
 
+/* kube-controller-manager ends a mark after two minutes, while a budget still delays the eviction.
+ */
+static void Q08_a_mark_is_repeated_until_the_pod_ends(void **state)
+{
+    (void)state;
+    struct world *w = marking();
+    victim(w, "victim-1", "n1", true);
+    victim(w, "victim-0", "n0", true);
+    world_forget(w);
+    victim(w, "victim-1", "n1", false);
+    assert_int_equal(w->n_marked, 1);
+    assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
 /* A member that leaves by itself needs no mark. */
 static void Q08_members_that_end_need_no_mark(void **state)
 {
@@ -184,7 +199,7 @@ static void Q08_a_gang_is_evicted_without_marks_in_the_end(void **state)
     struct world *w = marking();
     world_wait(w, SECONDS(3));
     assert_int_equal(w->n_evictions, 0);
-    world_wait(w, SECONDS(2));
+    world_wait(w, SECONDS(3));
     assert_int_equal(w->n_evictions, 2);
     world_wait(w, SECONDS(60));
     assert_int_equal(w->n_evictions, 2);
@@ -207,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(Q06_a_decision_is_checked_before_pods_are_evicted),
         cmocka_unit_test(Q08_a_gang_is_marked_before_it_is_evicted),
+        cmocka_unit_test(Q08_a_mark_is_repeated_until_the_pod_ends),
         cmocka_unit_test(Q08_members_that_end_need_no_mark),
         cmocka_unit_test(Q08_a_gang_is_evicted_without_marks_in_the_end),
         cmocka_unit_test(single_pods_are_not_marked),
