@@ -369,9 +369,12 @@ static void mark_write(void *owner, struct task *t)
                                    "True", "reason", GANG_VICTIM_MARK, "message", t->to);
     size_t i;
     json_t *c;
-    json_array_foreach(json_object_get(json_object_get(o->json, "status"), "conditions"), i,
-                       c) if (!str_eq(field_peek(c, "type", NULL), "DisruptionTarget"))
-        json_array_append(conditions, c);
+    const json_t *before = json_object_get(json_object_get(o->json, "status"), "conditions");
+    json_array_foreach(before, i, c)
+    {
+        if (!str_eq(field_peek(c, "type", NULL), "DisruptionTarget"))
+            json_array_append(conditions, c);
+    }
     store_patch(&b->store, o, json_pack("{s:{s:o}}", "status", "conditions", conditions));
 }
 

@@ -136,8 +136,7 @@ struct gang {
                         since; owned; NULL: nothing */
 
     /* cluster/pod_eviction.c */
-    char *
-        evicting; /* the reason for the evictions that wait for the marks; owned; NULL: none wait */
+    char *evicting; /* the reason for evictions that wait for marks; owned; NULL: none wait */
 
     /* cluster/dirty_gangs.c */
     struct gang_marks {

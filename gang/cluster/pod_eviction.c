@@ -124,10 +124,7 @@ void eviction_leaves(struct gang_core *core, struct pod *pod)
 void eviction_stays(struct gang_core *core, struct pod *pod, const struct pod_eviction *was)
 {
     core->n_evicted += was->for_room;
-    pod->eviction.for_room = was->for_room;
-    pod->eviction.suspends = was->suspends;
-    pod->eviction.marks = was->marks;
-    pod->eviction.keeps = was->keeps;
+    pod->eviction = *was;
 }
 
 void eviction_timed_out(struct gang_core *core, struct pod *pod)

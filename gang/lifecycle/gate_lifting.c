@@ -156,13 +156,14 @@ static void gates_of_later(struct gang_core *core, struct gang *gang)
     list_for_each (pod, &gang->members, struct pod, in_gang)
         pod->signature->visible += is_visible(core, pod);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        bool lifted = pod->lifts > 0;
-        if (!gate_is_closed(pod) || (!lifted && queue_keeps_gate(core, pod)))
+        if (!gate_is_closed(pod))
             continue;
-        if (!lifted)
-            unblock_pod(pod);
-        check_gate(core, pod, /* due= */ false);
-        pod->signature->visible += !lifted;
+        if (pod->lifts > 0) {
+            check_gate(core, pod, /* due= */ false);
+        } else if (!queue_keeps_gate(core, pod)) {
+            gate_open_later(core, pod);
+            pod->signature->visible++;
+        }
     }
 }
 

@@ -100,19 +100,36 @@ bool oracle_committed(const struct model *m, int p)
            (t->charged != NOT_CHARGED && t->charged_serial == t->serial);
 }
 
-bool oracle_all_shown(const struct model *m, uint32_t family)
+bool oracle_groups_known(const struct model *m)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (m->groups[g].dirty)
+            return false;
+    return true;
+}
+
+/* except_taken: ignores pods that kube-scheduler has just preempted. */
+static bool pods_shown(const struct model *m, uint32_t family, bool except_taken)
 {
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         int now = pod_group(t), shown = t->shown_group;
         bool its = (now >= 0 && family >> now & 1) || (shown >= 0 && family >> shown & 1);
-        if (its && (t->dirty == CHANGED || t->lost >= 0 || t->ghost))
+        if (its && !(except_taken && t->taken) && (t->dirty == CHANGED || t->lost >= 0 || t->ghost))
             return false;
     }
-    for (int g = 0; g < GROUPS; g++)
-        if (m->groups[g].dirty) /* for the core, it may belong to the family */
-            return false;
     return true;
+}
+
+/* For the core, each PodGroup that has changed may belong to the family. */
+bool oracle_all_shown(const struct model *m, uint32_t family)
+{
+    return pods_shown(m, family, /* except_taken= */ false) && oracle_groups_known(m);
+}
+
+bool oracle_shown_except_taken(const struct model *m, uint32_t family)
+{
+    return pods_shown(m, family, /* except_taken= */ true) && oracle_groups_known(m);
 }
 
 static bool excused(const struct model *m, uint32_t family)
@@ -400,13 +417,11 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
 {
     bool has[PODS] = {false}, would[PODS] = {false};
     int bound = 0, free = 0, only = -1;
-    if (!family_valid(m, family) || !members_plain(m, family) || oracle_members_unsure(m, family))
+    if (!family_valid(m, family) || !members_plain(m, family) || oracle_members_unsure(m, family) ||
+        !oracle_groups_known(m))
         return false;
-    for (int g = 0; g < GROUPS; g++) {
-        if (m->groups[g].dirty) /* for the core, it may belong to the family */
-            return false;
+    for (int g = 0; g < GROUPS; g++)
         only = family >> g & 1 ? g : only;
-    }
     *ask = (struct ask){.pods = 0};
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];

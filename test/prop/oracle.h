@@ -142,6 +142,10 @@ bool oracle_committed(const struct model *m, int p);
 /* Whether the watch has shown all changes of the family's pods and of all PodGroups, and no lost
  * Binding can still succeed. */
 bool oracle_all_shown(const struct model *m, uint32_t family);
+/* The same, but pods that kube-scheduler has just preempted need not be shown. */
+bool oracle_shown_except_taken(const struct model *m, uint32_t family);
+/* Whether the watch has shown all changes of PodGroups. */
+bool oracle_groups_known(const struct model *m);
 /* What the node has, minus what the core must have charged. */
 void oracle_left(const struct model *m, int n, int64_t left[RESOURCES]);
 /* Whether the pod fits on the node, by these amounts. */

@@ -13,6 +13,11 @@ struct remains {
     bool whole;     /* its minimums are met */
 };
 
+static bool has_old_mark(const struct pod_truth *t)
+{
+    return t->inherited_mark && t->marked == t->serial;
+}
+
 static struct remains remains_of(const struct model *m, uint32_t family)
 {
     struct remains r = {.known = oracle_all_shown(m, family) && family_valid(m, family)};
@@ -20,9 +25,8 @@ static struct remains remains_of(const struct model *m, uint32_t family)
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool its = pod_group(t) >= 0 && family >> pod_group(t) & 1;
-        bool marked = t->inherited_mark && t->marked == t->serial;
         has[i] = its && member_counts(t) && oracle_committed(m, i);
-        r.disrupted |= its && ((t->disrupted && t->disrupted == t->serial) || marked);
+        r.disrupted |= its && ((t->disrupted && t->disrupted == t->serial) || has_old_mark(t));
     }
     r.whole = family_whole(m, family, has);
     return r;
@@ -52,11 +56,11 @@ void oracle_half_evicted(struct model *m)
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         bool runs = t->exists && t->node >= 0 && !t->deleting && !pod_finished(t);
-        uint32_t family = runs && pod_group(t) >= 0 ? family_of(m, pod_group(t)) : 0;
+        if (!runs || pod_group(t) < 0 || !has_old_mark(t) || t->preempted == t->serial)
+            continue;
+        uint32_t family = family_of(m, pod_group(t));
         struct remains r = remains_of(m, family);
-        bool marked = t->inherited_mark && t->marked == t->serial;
-        if (family && marked && r.known && !r.whole && t->preempted != t->serial &&
-            may_end(m, family) && marks_shown(m, p))
+        if (r.known && !r.whole && may_end(m, family) && marks_shown(m, p))
             model_fail(m, "evict", "p%d was marked, its gang is broken, and p%d runs on", p, p);
     }
 }
@@ -66,17 +70,7 @@ void oracle_half_evicted(struct model *m)
 /* Whether the core knows the family, except for victims that kube-scheduler has just preempted. */
 static bool is_known(const struct model *m, uint32_t family)
 {
-    for (int g = 0; g < GROUPS; g++)
-        if (m->groups[g].dirty)
-            return false;
-    for (int p = 0; p < PODS; p++) {
-        const struct pod_truth *t = &m->pods[p];
-        int now = pod_group(t), shown = t->shown_group;
-        bool its = (now >= 0 && family >> now & 1) || (shown >= 0 && family >> shown & 1);
-        if (its && !t->taken && (t->dirty == CHANGED || t->lost >= 0 || t->ghost))
-            return false;
-    }
-    return family_valid(m, family);
+    return oracle_shown_except_taken(m, family) && family_valid(m, family);
 }
 
 /* Whether the family has its minimums without the victims and without pods that muster evicts.

@@ -12,18 +12,10 @@
 /* ---- what the core can know ---- */
 
 /* Whether the watch has shown everything that decides which pods count where. */
-static bool groups_known(const struct model *m)
-{
-    bool known = true;
-    for (int g = 0; g < GROUPS; g++)
-        known &= !m->groups[g].dirty;
-    return known;
-}
-
 static bool all_known(const struct model *m)
 {
-    bool known =
-        queues_known(m) && oracle_nodes_known(m) && groups_known(m) && !oracle_room_is_kept(m);
+    bool known = queues_known(m) && oracle_nodes_known(m) && oracle_groups_known(m) &&
+                 !oracle_room_is_kept(m);
     for (int k = 0; k < CLASSES; k++)
         known &= !m->classes[k].dirty;
     for (int p = 0; p < PODS; p++) {
@@ -348,7 +340,7 @@ void oracle_queues(struct model *m, int64_t slots)
         }
     }
     m->queues_edited = false;
-    m->groups_were_known = groups_known(m);
+    m->groups_were_known = oracle_groups_known(m);
     remember(m, on);
 }
 
@@ -454,9 +446,8 @@ void oracle_preempted(struct model *m, int p)
     const struct pod_truth *t = &m->pods[p];
     int g = pod_group(t), highest = INT32_MIN, own = op_get(&t->spec, A_PRIO, 0);
     uint32_t family = g >= 0 ? family_of(m, g) : 0;
-    for (int h = 0; h < GROUPS; h++)
-        if (m->groups[h].dirty)
-            return;
+    if (!oracle_groups_known(m))
+        return;
     for (int k = 0; k < CLASSES; k++)
         if (m->classes[k].dirty)
             return;

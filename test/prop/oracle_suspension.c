@@ -8,14 +8,6 @@
 /* How long muster waits until the pods of the workload are Terminating. */
 #define SUSPEND_LIMIT SECONDS(30)
 
-static bool groups_known(const struct model *m)
-{
-    for (int g = 0; g < GROUPS; g++)
-        if (m->groups[g].dirty)
-            return false;
-    return true;
-}
-
 /* ---- when muster suspends a workload ---- */
 
 static int groups_in(const struct model *m, uint32_t family)
@@ -32,9 +24,9 @@ void oracle_suspended(struct model *m, int g, const bool pods[PODS])
     bool any = false, known = true;
     if (!op_has(&m->config, A_EVICTS))
         model_fail(m, "suspend", "the workload of g%d is suspended, but preemption is off", g);
-    if (groups_known(m) && !(group->exists && op_has(&group->spec, A_SUSPENDS)))
+    if (oracle_groups_known(m) && !(group->exists && op_has(&group->spec, A_SUSPENDS)))
         model_fail(m, "suspend", "the workload of g%d is suspended, but does not ask for it", g);
-    if (groups_known(m) && groups_in(m, family_of(m, g)) > 1)
+    if (oracle_groups_known(m) && groups_in(m, family_of(m, g)) > 1)
         model_fail(m, "suspend",
                    "the workload of g%d is suspended, but its gang has other PodGroups", g);
     for (int p = 0; p < PODS; p++) {
@@ -114,7 +106,7 @@ void oracle_resumed(struct model *m, int g)
     if (!place)
         model_fail(m, "resume", "the workload of g%d is resumed without a plan: its gang is %s", g,
                    gang_state_name(state));
-    if (groups_known(m) && state == GANG_PLANNED && oracle_all_shown(m, family) &&
+    if (oracle_groups_known(m) && state == GANG_PLANNED && oracle_all_shown(m, family) &&
         !oracle_members_unsure(m, family) && family_valid(m, family) && !has_places(m, family))
         model_fail(m, "resume", "the workload of g%d is resumed, but only a part of it has room",
                    g);
@@ -262,6 +254,6 @@ void oracle_suspensions(struct model *m)
     struct turns turns = {.m = m};
     check_running_on(m);
     gang_core_each_gang(m->core, see_turn, &turns);
-    if (groups_known(m) && priorities_agree(&turns))
+    if (oracle_groups_known(m) && priorities_agree(&turns))
         check_order(m, &turns);
 }

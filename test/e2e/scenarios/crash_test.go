@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"muster.dev/e2e/testbed"
 )
 
@@ -104,6 +102,25 @@ func TestC04_KilledAndGangDeleted(t *testing.T) {
 	s.cluster.Recorder.WaitBound(t, testbed.Named("ml", "next", "last"), 2, 30*time.Second)
 }
 
+// cutAfter lets so many of these requests through, and holds the others until muster has been killed.
+// The channel receives a value when the first one is held.
+func cutAfter(proxy *testbed.FaultProxy, request string, through int) <-chan struct{} {
+	var sent atomic.Int32
+	cut := make(chan struct{}, 1)
+	proxy.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
+		if !r.Is(request) || int(sent.Add(1)) <= through {
+			return testbed.Forward
+		}
+		select {
+		case cut <- struct{}{}:
+		default:
+		}
+		<-ctx.Done()
+		return testbed.Sever
+	})
+	return cut
+}
+
 // A commit of eight Bindings is cut short after some of them.
 func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 	t.Parallel()
@@ -113,22 +130,7 @@ func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
 			// The gang is partial on purpose. It must be complete soon after muster is back, which
 			// the test checks below.
 			s.cluster.Recorder.Excuse(testbed.Sigs.Key("ml", "ddp"))
-			var sent atomic.Int32
-			cut := make(chan struct{}, 1)
-			s.proxy.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
-				if !r.Is("POST pods/binding") {
-					return testbed.Forward
-				}
-				if int(sent.Add(1)) <= through {
-					return testbed.Forward
-				}
-				select {
-				case cut <- struct{}{}:
-				default:
-				}
-				<-ctx.Done() // until muster has been killed
-				return testbed.Sever
-			})
+			cut := cutAfter(s.proxy, "POST pods/binding", through)
 			s.add(false)
 			<-cut
 			s.cluster.Recorder.WaitBound(t, s.gang, through, 20*time.Second)
@@ -174,19 +176,7 @@ func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
 	proxy := c.StartFaultProxy(t)
 	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
 	gang := fillWithBatch(t, c, m)
-	var sent atomic.Int32
-	cut := make(chan struct{}, 1)
-	proxy.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
-		if !r.Is("POST pods/eviction") || sent.Add(1) == 1 {
-			return testbed.Forward
-		}
-		select {
-		case cut <- struct{}{}:
-		default:
-		}
-		<-ctx.Done() // until muster has been killed
-		return testbed.Sever
-	})
+	cut := cutAfter(proxy, "POST pods/eviction", 1)
 	urgent := urgentGang(t, c, 2)
 	<-cut
 	victims := waitTerminating(t, c, gang, 1)
@@ -194,10 +184,8 @@ func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
 	proxy.Set(nil)
 	marked := 0
 	for _, pod := range c.Recorder.Pods(gang) {
-		for _, condition := range pod.Latest.Status.Conditions {
-			if condition.Type == corev1.DisruptionTarget && condition.Reason == "EvictionByMuster" {
-				marked++
-			}
+		if condition := disruption(pod); condition != nil && condition.Reason == "EvictionByMuster" {
+			marked++
 		}
 	}
 	if marked != 1 {

@@ -253,6 +253,16 @@ func waitTerminating(t *testing.T, c *testbed.Cluster, which testbed.Which, n in
 	return names
 }
 
+// disruption returns the pod's condition DisruptionTarget, or nil.
+func disruption(pod testbed.PodRecord) *corev1.PodCondition {
+	conditions := pod.Latest.Status.Conditions
+	i := slices.IndexFunc(conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
+	if i < 0 {
+		return nil
+	}
+	return &conditions[i]
+}
+
 func unfinalize(t *testing.T, c *testbed.Cluster, name string) {
 	t.Helper()
 	c.PatchPod(t, "ml", name, map[string]any{"metadata": map[string]any{"finalizers": nil}})
@@ -267,10 +277,8 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 	urgent := urgentGang(t, c, 2)
 	victims := waitTerminating(t, c, gang, 2)
 	for _, pod := range c.Recorder.Pods(gang) {
-		evicted := false
-		for _, condition := range pod.Latest.Status.Conditions {
-			evicted = evicted || condition.Type == corev1.DisruptionTarget && condition.Reason == "EvictionByEvictionAPI"
-		}
+		condition := disruption(pod)
+		evicted := condition != nil && condition.Reason == "EvictionByEvictionAPI"
 		if pod.Latest.DeletionTimestamp != nil && !evicted {
 			t.Errorf("pod %s was not evicted through the Eviction API: %+v", pod.Name, pod.Latest.Status.Conditions)
 		}
@@ -404,10 +412,8 @@ func TestQ04_ACriticalPodEndsAWholeGang(t *testing.T) {
 	waitTerminating(t, c, gang, 2)
 	byScheduler := map[bool]int{}
 	for _, pod := range c.Recorder.Pods(gang) {
-		for _, condition := range pod.Latest.Status.Conditions {
-			if condition.Type == corev1.DisruptionTarget {
-				byScheduler[condition.Reason == "PreemptionByScheduler"]++
-			}
+		if condition := disruption(pod); condition != nil {
+			byScheduler[condition.Reason == "PreemptionByScheduler"]++
 		}
 	}
 	if byScheduler[true] != 1 || byScheduler[false] != 1 {

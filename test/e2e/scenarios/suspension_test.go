@@ -82,10 +82,8 @@ func waitSuspended(t *testing.T, c *testbed.Cluster, want bool) {
 func noneEvicted(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	for _, pod := range c.Recorder.Pods(ofTrain) {
-		for _, condition := range pod.Latest.Status.Conditions {
-			if condition.Type == corev1.DisruptionTarget {
-				t.Errorf("pod %s was evicted: %+v", pod.Name, condition)
-			}
+		if condition := disruption(pod); condition != nil {
+			t.Errorf("pod %s was evicted: %+v", pod.Name, *condition)
 		}
 	}
 }
@@ -255,10 +253,8 @@ func TestS08_WorkloadsOfOperatorsAreSuspended(t *testing.T) {
 		suspended(true)
 		c.Recorder.WaitRunning(t, urgent, 5, time.Minute)
 		for _, pod := range c.Recorder.Pods(own) {
-			for _, condition := range pod.Latest.Status.Conditions {
-				if condition.Type == corev1.DisruptionTarget {
-					t.Errorf("pod %s was evicted: %+v", pod.Name, condition)
-				}
+			if condition := disruption(pod); condition != nil {
+				t.Errorf("pod %s was evicted: %+v", pod.Name, *condition)
 			}
 		}
 		clearGang(t, c, urgent)

@@ -230,28 +230,9 @@ static void a_workload_that_asks_for_it_is_suspended(void **state)
     world_free(w);
 }
 
-/* muster was down when kube-scheduler preempted the member. */
-static void a_gang_that_was_broken_before_the_start_is_evicted(void **state)
-{
-    (void)state;
-    struct world *w = world_new_with(test_config(), /* synced= */ false);
-    struct gang_event synced = {.kind = GANG_EV_SYNCED};
-    world_node(w, "n0", 3);
-    world_group(w, "g", 3);
-    struct gang_pod_facts *f = member("g-0", "n0");
-    f->preempted = f->deleting = true;
-    world_pod_set(w, f);
-    world_pod_set(w, member("g-1", "n0"));
-    world_pod_set(w, member("g-2", "n0"));
-    assert_int_equal(w->n_evictions, 0);
-    world_step(w, &synced, 1);
-    assert_int_equal(w->n_evictions, 2);
-    world_free(w);
-}
+/* ---- a restart ---- */
 
-/* ---- muster is killed while it evicts a gang ---- */
-
-enum { UNTOUCHED, MARKED, TERMINATING };
+enum { UNTOUCHED, PREEMPTED, MARKED, TERMINATING };
 
 /* A new core sees the members g-0, g-1 and g-2 like this. */
 static struct world *restarted(int min, const int states[3])
@@ -263,8 +244,9 @@ static struct world *restarted(int min, const int states[3])
     world_group(w, "g", min);
     for (int i = 0; i < 3; i++) {
         struct gang_pod_facts *f = member(names[i], "n0");
+        f->preempted = states[i] == PREEMPTED;
         f->marked = states[i] == MARKED;
-        f->deleting = states[i] == TERMINATING;
+        f->deleting = states[i] == PREEMPTED || states[i] == TERMINATING;
         world_pod_set(w, f);
     }
     assert_int_equal(w->n_evictions, 0);
@@ -272,6 +254,16 @@ static struct world *restarted(int min, const int states[3])
     return w;
 }
 
+/* muster was down when kube-scheduler preempted the member. */
+static void a_gang_that_was_broken_before_the_start_is_evicted(void **state)
+{
+    (void)state;
+    struct world *w = restarted(3, (const int[]){PREEMPTED, UNTOUCHED, UNTOUCHED});
+    assert_int_equal(w->n_evictions, 2);
+    world_free(w);
+}
+
+/* muster was killed while it evicted the gang. */
 static void Q08_after_a_kill_the_rest_of_a_victim_is_evicted(void **state)
 {
     (void)state;

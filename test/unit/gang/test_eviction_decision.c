@@ -4,12 +4,30 @@
 #include "test/lib/test_config.h"
 #include "test/lib/world.h"
 
-static void single(struct world *w, const char *name, const char *node, int priority)
+static struct gang_pod_facts *running(const char *name, const char *group, const char *node)
 {
-    struct gang_pod_facts *f = world_pod_facts(name, NULL, 4);
+    struct gang_pod_facts *f = world_pod_facts(name, group, 4);
     f->controlled = true;
     f->node = xstrdup(node);
     f->phase = PHASE_RUNNING;
+    return f;
+}
+
+/* A gang of two, each of which needs a whole node. */
+static void urgent_arrives(struct world *w)
+{
+    world_group(w, "urgent", 2);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("urgent-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "urgent", 4);
+        f->priority = 10;
+        world_pod_set(w, f);
+    }
+}
+
+static void single(struct world *w, const char *name, const char *node, int priority)
+{
+    struct gang_pod_facts *f = running(name, NULL, node);
     f->priority = priority;
     gang_kvs_add(&f->labels, "guarded", "");
     world_pod_set(w, f);
@@ -21,13 +39,7 @@ static struct world *decided(void)
     struct world *w = world_of_nodes(2, 4);
     single(w, "low-0", "n0", 0);
     single(w, "low-1", "n1", 1);
-    world_group(w, "urgent", 2);
-    for (int i = 0; i < 2; i++) {
-        cleanup_free char *name = xasprintf("urgent-%d", i);
-        struct gang_pod_facts *f = world_pod_facts(name, "urgent", 4);
-        f->priority = 10;
-        world_pod_set(w, f);
-    }
+    urgent_arrives(w);
     struct gang_stats stats;
     gang_core_stats(w->core, &stats);
     assert_int_equal(stats.searches, 1);
@@ -123,10 +135,7 @@ static void Q06_a_decision_is_checked_before_pods_are_evicted(void **state)
 
 static void victim(struct world *w, const char *name, const char *node, bool marked)
 {
-    struct gang_pod_facts *f = world_pod_facts(name, "victim", 4);
-    f->controlled = true;
-    f->node = xstrdup(node);
-    f->phase = PHASE_RUNNING;
+    struct gang_pod_facts *f = running(name, "victim", node);
     f->marked = marked;
     world_pod_set(w, f);
 }
@@ -139,13 +148,7 @@ static struct world *marking(void)
     world_group(w, "victim", 2);
     victim(w, "victim-0", "n0", false);
     victim(w, "victim-1", "n1", false);
-    world_group(w, "urgent", 2);
-    for (int i = 0; i < 2; i++) {
-        cleanup_free char *name = xasprintf("urgent-%d", i);
-        struct gang_pod_facts *f = world_pod_facts(name, "urgent", 4);
-        f->priority = 10;
-        world_pod_set(w, f);
-    }
+    urgent_arrives(w);
     world_wait(w, SECONDS(1));
     assert_int_equal(w->n_marked, 2);
     assert_int_equal(w->n_evictions, 0);
