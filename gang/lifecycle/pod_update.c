@@ -174,7 +174,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
             unblock_pod(pod);
         queue_joined(core, pod);
     }
-    if (old->marked && !facts->marked)
+    if (facts->mark_ended && !old->mark_ended)
         eviction_mark_ends(core, pod);
     early_rejection_seen(core, pod, old);
     bool opened = old->gated && !facts->gated; /* muster nominates before it removes a gate */

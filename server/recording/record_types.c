@@ -172,6 +172,7 @@ static const struct record_field pod_fields[] = {
     I64(gang_pod_facts, saved_at),
     BOOL(gang_pod_facts, preempted),
     BOOL(gang_pod_facts, marked),
+    BOOL(gang_pod_facts, mark_ended),
     I64(gang_pod_facts, gone_by),
     I64(gang_pod_facts, said),
     BOOL(gang_pod_facts, said_alone),

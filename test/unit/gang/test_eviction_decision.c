@@ -177,9 +177,24 @@ static void Q08_a_mark_is_repeated_until_the_pod_ends(void **state)
     victim(w, "victim-1", "n1", true);
     victim(w, "victim-0", "n0", true);
     world_forget(w);
-    victim(w, "victim-1", "n1", false);
+    struct gang_pod_facts *f = running("victim-1", "victim", "n1");
+    f->mark_ended = true;
+    world_pod_set(w, f);
     assert_int_equal(w->n_marked, 1);
     assert_int_equal(w->n_evictions, 0);
+    world_free(w);
+}
+
+/* The Eviction API writes its own condition before it deletes the pod. */
+static void Q08_the_condition_of_the_eviction_api_stays(void **state)
+{
+    (void)state;
+    struct world *w = marking();
+    victim(w, "victim-1", "n1", true);
+    victim(w, "victim-0", "n0", true);
+    world_forget(w);
+    victim(w, "victim-1", "n1", false);
+    assert_int_equal(w->n_marked, 0);
     world_free(w);
 }
 
@@ -226,6 +241,7 @@ int main(void)
         cmocka_unit_test(Q06_a_decision_is_checked_before_pods_are_evicted),
         cmocka_unit_test(Q08_a_gang_is_marked_before_it_is_evicted),
         cmocka_unit_test(Q08_a_mark_is_repeated_until_the_pod_ends),
+        cmocka_unit_test(Q08_the_condition_of_the_eviction_api_stays),
         cmocka_unit_test(Q08_members_that_end_need_no_mark),
         cmocka_unit_test(Q08_a_gang_is_evicted_without_marks_in_the_end),
         cmocka_unit_test(single_pods_are_not_marked),

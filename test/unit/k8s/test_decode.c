@@ -698,13 +698,13 @@ static void a_pod_that_is_disrupted_is_known(void **state)
     (void)state;
     const struct {
         const char *type, *status, *reason;
-        bool preempted, marked;
+        bool preempted, marked, mark_ended;
     } cases[] = {
-        {"DisruptionTarget", "True", "PreemptionByScheduler", true, false},
-        {"DisruptionTarget", "True", "EvictionByEvictionAPI", false, false},
-        {"Ready", "True", "PreemptionByScheduler", false, false},
-        {"DisruptionTarget", "True", "EvictionByMuster", false, true},
-        {"DisruptionTarget", "False", "EvictionByMuster", false, false},
+        {"DisruptionTarget", "True", "PreemptionByScheduler", true, false, false},
+        {"DisruptionTarget", "True", "EvictionByEvictionAPI", false, false, false},
+        {"Ready", "True", "PreemptionByScheduler", false, false, false},
+        {"DisruptionTarget", "True", "EvictionByMuster", false, true, false},
+        {"DisruptionTarget", "False", "EvictionByMuster", false, false, true},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_json json_t *json = parse("{" META "}");
@@ -715,6 +715,7 @@ static void a_pod_that_is_disrupted_is_known(void **state)
         struct gang_pod_facts *f = decode_pod(json, &err);
         assert_int_equal(f->preempted, cases[i].preempted);
         assert_int_equal(f->marked, cases[i].marked);
+        assert_int_equal(f->mark_ended, cases[i].mark_ended);
         gang_pod_facts_free(f);
     }
 }
