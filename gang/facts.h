@@ -159,7 +159,7 @@ struct gang_pod_facts {
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
     bool marked;     /* muster evicts the pod with its gang (GANG_VICTIM_MARK) */
-    bool mark_ended; /* this condition is False now; the Eviction API replaces it by its own */
+    bool mark_ended; /* kube-controller-manager has set DisruptionTarget to False */
     usec_t gone_by;  /* metadata.deletionTimestamp: when its grace period ends; 0: none */
     uint64_t said;   /* digest of the condition's message; 0: no message */
     bool said_alone; /* that message names no gang, so it is kube-scheduler's alone */

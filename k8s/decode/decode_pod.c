@@ -281,10 +281,10 @@ static int decode_status(const json_t *pod, const json_t *status, struct gang_po
     const json_t *scheduled = pod_condition(pod, "PodScheduled");
     const json_t *disrupted = pod_condition(pod, "DisruptionTarget");
     const char *by = field_peek(disrupted, "reason", NULL);
+    const char *is_disrupted = field_peek(disrupted, "status", NULL);
     f->preempted = str_eq(by, "PreemptionByScheduler");
-    bool is_mark = str_eq(by, GANG_VICTIM_MARK);
-    f->marked = is_mark && str_eq(field_peek(disrupted, "status", NULL), "True");
-    f->mark_ended = is_mark && !f->marked;
+    f->marked = str_eq(by, GANG_VICTIM_MARK) && str_eq(is_disrupted, "True");
+    f->mark_ended = str_eq(is_disrupted, "False"); /* kube-controller-manager writes no reason */
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
     const char *message = f->unschedulable ? field_peek(scheduled, "message", NULL) : NULL;

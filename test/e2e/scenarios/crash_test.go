@@ -3,9 +3,13 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"muster.dev/e2e/testbed"
 )
@@ -184,7 +188,7 @@ func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
 	proxy.Set(nil)
 	marked := 0
 	for _, pod := range c.Recorder.Pods(gang) {
-		if condition := disruption(pod); condition != nil && condition.Reason == "EvictionByMuster" {
+		if condition := disruption(pod.Latest); condition != nil && condition.Reason == "EvictionByMuster" {
 			marked++
 		}
 	}
@@ -200,4 +204,74 @@ func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
 	c.Recorder.WaitBound(t, urgent, 2, 30*time.Second)
 	clearGang(t, c, urgent)
 	m.WaitState(t, "ml", "batch", "Scheduled")
+}
+
+// waitMarked waits until so many members have muster's mark, from `since` or later.
+func waitMarked(t *testing.T, c *testbed.Cluster, gang testbed.Which, n int, since time.Time) {
+	t.Helper()
+	testbed.Within(t, max(0, time.Until(since))+30*time.Second, "members are marked", func() error {
+		marked := 0
+		for _, pod := range c.Recorder.Pods(gang) {
+			latest, err := c.Kube.CoreV1().Pods(pod.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			condition := disruption(latest)
+			if condition != nil && condition.Status == corev1.ConditionTrue && condition.Reason == "EvictionByMuster" &&
+				!condition.LastTransitionTime.Time.Before(since) {
+				marked++
+			}
+		}
+		if marked != n {
+			return fmt.Errorf("%d members are marked, want %d", marked, n)
+		}
+		return nil
+	})
+}
+
+// endMark writes what kube-controller-manager writes when a pod was not deleted two minutes after its
+// condition DisruptionTarget (syncStalePodDisruption).
+func endMark(t *testing.T, c *testbed.Cluster, name string) {
+	t.Helper()
+	testbed.Within(t, 10*time.Second, "the mark ends", func() error {
+		pod, err := c.Kube.CoreV1().Pods("ml").Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		*disruption(pod) = corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Now()}
+		_, err = c.Kube.CoreV1().Pods("ml").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// Q08: the API server refuses the evictions of a gang for more than two minutes. kube-controller-manager
+// ends the marks in this time, and muster repeats them.
+func TestQ08_MarksLastUntilTheEvictions(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	proxy := c.StartFaultProxy(t)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
+	gang := fillWithBatch(t, c, m)
+	proxy.Set(func(_ context.Context, r testbed.Request) testbed.Verdict {
+		if r.Is("POST pods/eviction") {
+			return testbed.Answer(http.StatusTooManyRequests, "a budget forbids it")
+		}
+		return testbed.Forward
+	})
+	urgent := urgentGang(t, c, 2)
+	waitMarked(t, c, gang, 2, time.Time{})
+	if testbed.Small(t, "scenarios-c") {
+		for _, pod := range c.Recorder.Pods(gang) {
+			endMark(t, c, pod.Name)
+		}
+		waitMarked(t, c, gang, 2, time.Time{})
+	} else {
+		c.StartControllersNamed(t, "disruption-controller")
+		waitMarked(t, c, gang, 2, time.Now().Add(100*time.Second))
+	}
+	proxy.Set(nil)
+	for _, name := range waitTerminating(t, c, gang, 2) {
+		unfinalize(t, c, name)
+	}
+	c.Recorder.WaitBound(t, urgent, 2, 30*time.Second)
 }

@@ -254,8 +254,8 @@ func waitTerminating(t *testing.T, c *testbed.Cluster, which testbed.Which, n in
 }
 
 // disruption returns the pod's condition DisruptionTarget, or nil.
-func disruption(pod testbed.PodRecord) *corev1.PodCondition {
-	conditions := pod.Latest.Status.Conditions
+func disruption(pod *corev1.Pod) *corev1.PodCondition {
+	conditions := pod.Status.Conditions
 	i := slices.IndexFunc(conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
 	if i < 0 {
 		return nil
@@ -277,7 +277,7 @@ func TestQ03_AGangOfAHigherPriorityGetsRoom(t *testing.T) {
 	urgent := urgentGang(t, c, 2)
 	victims := waitTerminating(t, c, gang, 2)
 	for _, pod := range c.Recorder.Pods(gang) {
-		condition := disruption(pod)
+		condition := disruption(pod.Latest)
 		evicted := condition != nil && condition.Reason == "EvictionByEvictionAPI"
 		if pod.Latest.DeletionTimestamp != nil && !evicted {
 			t.Errorf("pod %s was not evicted through the Eviction API: %+v", pod.Name, pod.Latest.Status.Conditions)
@@ -412,7 +412,7 @@ func TestQ04_ACriticalPodEndsAWholeGang(t *testing.T) {
 	waitTerminating(t, c, gang, 2)
 	byScheduler := map[bool]int{}
 	for _, pod := range c.Recorder.Pods(gang) {
-		if condition := disruption(pod); condition != nil {
+		if condition := disruption(pod.Latest); condition != nil {
 			byScheduler[condition.Reason == "PreemptionByScheduler"]++
 		}
 	}

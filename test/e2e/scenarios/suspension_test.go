@@ -82,7 +82,7 @@ func waitSuspended(t *testing.T, c *testbed.Cluster, want bool) {
 func noneEvicted(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	for _, pod := range c.Recorder.Pods(ofTrain) {
-		if condition := disruption(pod); condition != nil {
+		if condition := disruption(pod.Latest); condition != nil {
 			t.Errorf("pod %s was evicted: %+v", pod.Name, *condition)
 		}
 	}
@@ -253,7 +253,7 @@ func TestS08_WorkloadsOfOperatorsAreSuspended(t *testing.T) {
 		suspended(true)
 		c.Recorder.WaitRunning(t, urgent, 5, time.Minute)
 		for _, pod := range c.Recorder.Pods(own) {
-			if condition := disruption(pod); condition != nil {
+			if condition := disruption(pod.Latest); condition != nil {
 				t.Errorf("pod %s was evicted: %+v", pod.Name, *condition)
 			}
 		}

@@ -121,8 +121,8 @@ func gates(features []string) []string {
 	return []string{"--feature-gates", strings.Join(features, "=true,") + "=true"}
 }
 
-// controllers are the controllers that the scenarios need.
-var controllers = []string{
+// usualControllers are the controllers that most scenarios need.
+var usualControllers = []string{
 	"job-controller",
 	"cronjob-controller",
 	"deployment-controller",
@@ -134,8 +134,14 @@ var controllers = []string{
 	"ttl-after-finished-controller",
 }
 
-// StartControllers starts kube-controller-manager, with these controllers.
+// StartControllers starts kube-controller-manager with the usual controllers.
 func (c *Cluster) StartControllers(t TB) {
+	t.Helper()
+	c.StartControllersNamed(t, usualControllers...)
+}
+
+// StartControllersNamed starts another kube-controller-manager, which runs only these controllers.
+func (c *Cluster) StartControllersNamed(t TB, controllers ...string) {
 	t.Helper()
 	c.run(t, "kube-controller-manager", tool(t, "kube-controller-manager", c.Kubernetes.Version),
 		"--kubeconfig", c.Kubeconfig(),
