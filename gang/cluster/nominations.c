@@ -36,8 +36,6 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
         return;
     if (!node && !pod->nominated)
         return;
-    if (node && gate_is_closed(pod) && !pod->lifts)
-        return; /* the nomination is written when the gate is removed */
     fx_pod(core, GANG_NOMINATE, pod, node);
     queue_wrote(pod);
     nominated_to(pod, node ? node->name : NULL);
