@@ -187,7 +187,7 @@ static const struct config_key keys[] = {
      AT(reclaim_runtime_from), "lca", 0, 0, runtime_methods,
      "which queue's reclaimMinRuntime protects a victim: lca (that of the queue just below the "
      "lowest common ancestor of the gang and the victim) or queue (that of the victim's queue). If "
-     "that queue does not set it, the nearest queue above that does counts"},
+     "that queue does not set it, the nearest ancestor that sets it decides"},
     {ABOUT_QUEUES, "maxMetricsQueues", "max-metrics-queues", CONFIG_COUNT, AT(max_metrics_queues),
      "200", 0, 1000, NULL,
      "largest number of queues that have metrics of their own (0 disables these metrics)"},

@@ -73,8 +73,8 @@ struct gang_config {
     /* The part of what a queue uses that others may take back per ten minutes, in percent, see
      * queue_loses(); 0: no limit. */
     int64_t reclaim_limit;
-    /* Whether the search for the reclaimMinRuntime of a victim begins at its own queue, and not
-     * just below the lowest common ancestor. */
+    /* Whether the search for a victim's reclaimMinRuntime begins at the victim's own queue, instead
+     * of at the queue directly below the lowest common ancestor. */
     bool reclaim_runtime_of_queue;
 };
 

@@ -236,7 +236,8 @@ struct gang {
     uint64_t counted; /* core->steps when a list page last counted its members */
 
     /* lifecycle/wake.c */
-    /* since when, and when last, there was a node for a member whose gate its queue keeps */
+    /* For members whose gates stay because of their queue: since when a node has been free for one
+     * of them, and when this was last true. */
     usec_t gate_node_since, gate_node_at;
     uint64_t gate_round;   /* core->wake.round when its gates were last checked */
     uint64_t wake_counted; /* core->steps when its members were last counted for its maximum */

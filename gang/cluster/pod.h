@@ -109,7 +109,7 @@ struct pod {
 
     /* cluster/pod_eviction.c */
     struct pod_eviction {
-        bool requested; /* muster has requested its eviction */
+        bool requested; /* muster is evicting it; see suspends and marks */
         bool for_room;  /* for the room of another gang, and not to undo a failed commit */
         bool suspends;  /* so far, muster has only requested to suspend its workload */
         bool marks;     /* so far, muster has only marked it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_eviction.h - pods whose eviction muster has requested.
+ * pod_eviction.h - pods that muster is evicting.
  *
  * A pod stays charged to its node until the watch shows that it is gone or finished. But it no
  * longer counts as a member of its gang (pod_counts()).
@@ -28,10 +28,10 @@ void eviction_with_gang(struct gang_core *core, struct pod *pod, bool for_room, 
 /* Requests the evictions of marked members if the watch has shown all marks. Call it when the gang
  * has changed. */
 void evict_marked(struct gang_core *core, struct gang *gang);
-/* The watch shows that the pod's mark has ended. kube-controller-manager ends it after two minutes,
- * and a disruption budget may delay an eviction for longer. Repeats the mark then. */
+/* The watch shows that the pod's mark has ended: kube-controller-manager ends it after two minutes.
+ * Repeats the mark if the API server still refuses the eviction. */
 void eviction_mark_ends(struct gang_core *core, const struct pod *pod);
-/* Members of the other gang have joined this one. */
+/* Members of `from` have joined `gang`, which goes on with their evictions. */
 void evicting_inherit(struct gang *gang, const struct gang *from);
 /* Its workload is being suspended, so the pod counts as evicted. If it is not Terminating in time,
  * it is evicted. */

@@ -26,7 +26,7 @@ void evicted_count(struct gang_core *core, enum gang_preemption_reason why, bool
  * kube-scheduler's own preemption breaks a gang if it takes members below the gang's minimum. The
  * verb preempt allows this only for a pod that is critical for the system, but kube-scheduler may
  * also preempt while muster is down. A gang is also broken if muster is restarted while it evicts
- * the members. The other members could not work, so muster evicts them.
+ * the members. In both cases, the members that still run cannot work, so muster evicts them.
  */
 /* A member that kube-scheduler has preempted is Terminating or gone. */
 void member_preempted(struct gang_core *core, struct gang *gang, const struct pod *pod);

@@ -6,8 +6,8 @@
  * be set only when a pod is created, so its removal is final. If a member loses its slot later,
  * filter refuses it like any other member. muster removes the gate
  *   - when the member gets a slot, together with a nomination;
- *   - when the gang is placed, because its extras are scheduled one by one, and the queue has room
- *     for the member;
+ *   - when the gang is placed and the queue has room for the member: extras are scheduled one by
+ *     one;
  *   - of pods that muster does not plan: ordinary pods, and pods of other schedulers;
  *   - of gangs that lack only room, so that an autoscaler sees their pods; their number is bounded;
  *   - of all pods, if config.gates is off.
@@ -20,14 +20,15 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Whether the pod's gate must be removed, unless a limit of its queue keeps a later member. */
+/* Whether the pod's gate must be removed. Does not check the limits of its queue, which may keep
+ * the gate of a later member. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod);
 /* Removes the gates of marked ordinary pods (gate_touch()), or reports why they wait. Call it after
  * the step has taken all facts, because a later fact may make the pod a member. */
 void gates_of_ungrouped(struct gang_core *core);
 /* The same for the members of a gang that has changed. Call gang_count() before. */
 void gates_of(struct gang_core *core, struct gang *gang);
-/* Removes the gate of a later member, although visible members come first. */
+/* Removes the gate of a later member, even if members without a gate still wait before it. */
 void gate_open_later(struct gang_core *core, struct pod *pod);
 void gate_timer_fired(struct gang_core *core, struct pod *pod);
 /* Notes the reason code with which planning the gang has failed; REASON_NONE: it has succeeded. */

@@ -21,8 +21,8 @@ char *reason_queue_pod(const struct gang_core *core, const struct pod *pod,
                        enum gang_reason_code code, const struct queue *queue,
                        const struct queue_short *s);
 
-/* For a member that keeps its gate: the queue has room for it, but not for the members like it that
- * wait without a gate, too. */
+/* For a member that keeps its gate: the queue has room for this member alone, but not for it and
+ * the members like it that already wait without a gate. */
 char *reason_queue_turn(const struct pod *pod, const struct queue *queue);
 
 #endif

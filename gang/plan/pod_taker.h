@@ -7,7 +7,7 @@
  * use what these have borrowed, as for gangs (taker.h), so that each queue keeps what it deserves.
  * Pods in no queue are not bound by queues, as before the first Queue object: kube-scheduler
  * decides for them and about them. See
- * docs/decisions/151-hold-preemption-for-single-pods-to-queues.md.
+ * docs/decisions/151-rules-of-queues-in-preemption-for-ordinary-pods.md.
  *
  *     struct pod_taker t = pod_taker_begin(core, facts, pod);
  *     pod_may_take(&t, victims);        for the victims of each node

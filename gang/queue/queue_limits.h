@@ -26,9 +26,9 @@ bool queue_is_promised(const struct gang_core *core, const struct queue *queue, 
                        struct need_list needs, struct queue_short *ret);
 /* The queue, or one above it, has had more room since clock `since`. */
 bool queue_freed_since(const struct queue *queue, uint64_t since);
-/* Why `n` pods like this one, which schedule singly, may not get nodes because of their queue;
- * REASON_NONE: they may. *ret is set for limits; *ret_queue to the queue that counts, NULL: none.
- */
+/* The reason for which the queue refuses nodes to `n` pods like this one that are scheduled singly;
+ * REASON_NONE: it does not. If the reason is a limit, sets *ret. Sets *ret_queue to the queue that
+ * refuses them, or to NULL. */
 enum gang_reason_code queue_refuses_pods(const struct gang_core *core, const struct pod *pod, int n,
                                          const struct queue **ret_queue, struct queue_short *ret);
 bool queue_stops_pod(const struct gang_core *core, const struct pod *pod);
