@@ -21,7 +21,7 @@
  *     ancestor is left alone after a loss, for a time that is in proportion to the loss
  *   - until the next change from outside, each gang evicts at most once, and no gang evicts one
  *     that has evicted it, directly or through others. So the evictions between two changes are
- *     bounded.
+ *     bounded. Reclaim takes nothing from a gang that has evicted others and has been placed.
  *
  * All gangs that have evicted others must run in the end, unless they were evicted themselves. This
  * rule and "at most once" have an exception: a gang of a higher priority in the same queue may
@@ -302,6 +302,15 @@ static usec_t rests_until(const struct play *p, int q, int r)
                : 0;
 }
 
+/* Whether the job has evicted others and has started since, after the last change. */
+static bool has_won(const struct play *p, const struct job *job)
+{
+    bool has_evicted = false;
+    for (int i = 0; i < JOBS; i++)
+        has_evicted |= p->evicts[index_of(job)][i];
+    return has_evicted && job->started_at > p->since[index_of(job)];
+}
+
 /* The queue takes room for the job from another one: `q` and those above it, as far as they are not
  * above `other` too. */
 static void check_reclaim(struct play *p, const struct job *taker, const struct job *victim)
@@ -323,6 +332,8 @@ static void check_reclaim(struct play *p, const struct job *taker, const struct 
     }
     if (!needs(victim, taken))
         fails(p, "reclaim takes from a job that gives nothing back", taker, victim);
+    if (has_won(p, victim))
+        fails(p, "reclaim takes from a gang that has just evicted others", taker, victim);
     if (p->jobs->w->now < rests_until(p, branch, taken))
         fails(p, "reclaim takes more than its limit", taker, victim);
     p->loses[branch][GPUS] += victim->gpus;
