@@ -556,7 +556,7 @@ static void check_comes_back(struct play *p, const struct job *taker)
         const struct job *victim = p->jobs->items[i];
         int theirs = queue_of(p, victim);
         if (victim->exists && victim->suspends == JOB_EVICTED && theirs >= 0 && theirs != mine &&
-            is_lent(p, taker, victim) && is_entitled(p, taker, theirs) &&
+            !has_won(p, victim) && is_lent(p, taker, victim) && is_entitled(p, taker, theirs) &&
             has_room_without(p, taker, victim) && !respects_earmark(p, taker))
             owes(p, taker, victim);
     }
@@ -627,10 +627,21 @@ static void add_job(struct play *p, const struct change *c)
                                                           .priority = c->priority});
 }
 
+/* Whether the change is an outside change for muster, see docs/preemption.md. */
+static bool is_outside(const struct job *job, const struct change *c)
+{
+    if (c->what < JOB_ENDS)
+        return true;
+    return job && job->exists &&
+           (c->what == JOB_ENDS || (c->what == POD_LOST && job_runs(job) > 0));
+}
+
 static void apply(struct play *p, const struct change *c)
 {
     struct job *job = c->what >= JOB_ENDS ? p->by_index[c->index] : NULL;
-    memset(p->evicts, 0, sizeof p->evicts);
+    bool outside = is_outside(job, c);
+    if (outside)
+        memset(p->evicts, 0, sizeof p->evicts);
     if (c->what == QUEUE_SET)
         set_queue(p, c);
     else if (c->what == NODE_SET)
@@ -644,7 +655,7 @@ static void apply(struct play *p, const struct change *c)
     else if (job && job->exists)
         job_lose_pod(p->jobs, job);
     jobs_look(p->jobs);
-    if (c->what == NODE_SET || c->what == JOB_ENDS) /* pods have ended one by one */
+    if (outside && (c->what == NODE_SET || c->what == JOB_ENDS)) /* pods have ended one by one */
         memset(p->evicts, 0, sizeof p->evicts);
 }
 
