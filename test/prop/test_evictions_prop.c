@@ -636,6 +636,14 @@ static bool is_outside(const struct job *job, const struct change *c)
            (c->what == JOB_ENDS || (c->what == POD_LOST && job_runs(job) > 0));
 }
 
+/* What the job evicted while kube-scheduler did not try it may have been in vain. */
+static void set_asleep(struct play *p, struct job *job)
+{
+    job->asleep = !job->asleep;
+    if (job_runs(job) < job->min)
+        memset(p->evicts[index_of(job)], 0, sizeof p->evicts[0]);
+}
+
 static void apply(struct play *p, const struct change *c)
 {
     struct job *job = c->what >= JOB_ENDS ? p->by_index[c->index] : NULL;
@@ -651,7 +659,7 @@ static void apply(struct play *p, const struct change *c)
     else if (job && job->exists && c->what == JOB_ENDS)
         job_end(p->jobs, job);
     else if (job && job->exists && c->what == JOB_SLEEPS)
-        job->asleep = !job->asleep;
+        set_asleep(p, job);
     else if (job && job->exists)
         job_lose_pod(p->jobs, job);
     jobs_look(p->jobs);
