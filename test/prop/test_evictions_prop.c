@@ -707,7 +707,7 @@ static void say_evictions(const struct play *p, size_t n)
                p->jobs->evictions[n].taker->name);
 }
 
-/* Lets all go on until nothing happens any more, and checks the result. */
+/* Plays until nothing happens any more, and checks the result. */
 static void settle(struct play *p)
 {
     p->looks_again = p->is_second_look = false;
