@@ -5,10 +5,10 @@
  *   1. Planning the gang has failed. muster searches for the cheapest victims
  *      (gang/plan/preemption.h), at most once in a while for each gang.
  *   2. If there are some, muster notes them. A millisecond later, it checks them on newer facts.
- *   3. If they are still enough, muster begins all evictions in one step
- * (gang/cluster/pod_eviction.h), and keeps the room of the gang's future plan
- * (gang/cluster/preempted_room.h). A gang that is evicted as a whole is not Scheduled any more, so
- * its replacements wait for each other.
+ *   3. If they are still enough, muster begins to evict them, all in one step
+ *      (gang/cluster/pod_eviction.h), and keeps the room of the gang's future plan
+ *      (gang/cluster/preempted_room.h). A gang that is evicted as a whole is not Scheduled any
+ *      more, so its replacements wait for each other.
  *   4. The gang waits until no pod is left that has to leave its room. Then it is planned like any
  *      other gang.
  *

@@ -303,13 +303,19 @@ static usec_t rests_until(const struct play *p, int q, int r)
                : 0;
 }
 
-/* Whether the job has evicted others and has started since, after the last change. */
+/* Whether the job has evicted others since the last change. */
+static bool has_evicted(const struct play *p, int job)
+{
+    for (int i = 0; i < JOBS; i++)
+        if (p->evicts[job][i])
+            return true;
+    return false;
+}
+
+/* Whether it has started since then, too. */
 static bool has_won(const struct play *p, const struct job *job)
 {
-    bool has_evicted = false;
-    for (int i = 0; i < JOBS; i++)
-        has_evicted |= p->evicts[index_of(job)][i];
-    return has_evicted && job->started_at > p->since[index_of(job)];
+    return has_evicted(p, index_of(job)) && job->started_at > p->since[index_of(job)];
 }
 
 /* The queue takes room for the job from another one: `q` and those above it, as far as they are not
@@ -417,10 +423,9 @@ static void note_losses(struct play *p)
 static void see(void *arg, size_t first)
 {
     struct play *p = arg;
-    bool before[JOBS] = {false};
+    bool before[JOBS];
     for (int i = 0; i < JOBS; i++)
-        for (int k = 0; k < JOBS; k++)
-            before[i] |= p->evicts[i][k];
+        before[i] = has_evicted(p, i);
     memset(p->loses, 0, sizeof p->loses);
     gang_core_each_gang(p->jobs->w->core, see_state, p);
     for (size_t i = first; i < p->jobs->n_evictions; i++) {
@@ -568,11 +573,9 @@ static void check_result(struct play *p)
     gang_core_each_gang(p->jobs->w->core, see_state, p);
     for (int i = 0; i < JOBS; i++) {
         const struct job *taker = p->by_index[i];
-        bool evicts = false, evicted = false;
-        for (int k = 0; k < JOBS; k++) {
-            evicts |= p->evicts[i][k];
+        bool evicts = has_evicted(p, i), evicted = false;
+        for (int k = 0; k < JOBS; k++)
             evicted |= p->evicts[k][i];
-        }
         if (evicts && !evicted && !taker->asleep && job_runs(taker) < taker->min &&
             !is_excused(p, taker))
             fails(p, "a gang does not run although others were evicted for it", taker, taker);
@@ -627,13 +630,12 @@ static void add_job(struct play *p, const struct change *c)
                                                           .priority = c->priority});
 }
 
-/* Whether the change is an outside change for muster, see docs/preemption.md. */
-static bool is_outside(const struct job *job, const struct change *c)
+/* Whether the change is an outside change for muster, see docs/preemption.md. job: which it
+ * changes; NULL: it adds one, or the job is gone. */
+static bool is_outside(const struct change *c, const struct job *job)
 {
-    if (c->what < JOB_ENDS)
-        return true;
-    return job && job->exists &&
-           (c->what == JOB_ENDS || (c->what == POD_LOST && job_runs(job) > 0));
+    return c->what < JOB_ENDS || (job && c->what == JOB_ENDS) ||
+           (job && c->what == POD_LOST && job_runs(job));
 }
 
 /* What the job evicted while kube-scheduler did not try it may have been in vain. */
@@ -647,7 +649,9 @@ static void set_asleep(struct play *p, struct job *job)
 static void apply(struct play *p, const struct change *c)
 {
     struct job *job = c->what >= JOB_ENDS ? p->by_index[c->index] : NULL;
-    bool outside = is_outside(job, c);
+    if (job && !job->exists)
+        job = NULL;
+    bool outside = is_outside(c, job);
     if (outside)
         memset(p->evicts, 0, sizeof p->evicts);
     if (c->what == QUEUE_SET)
@@ -656,11 +660,11 @@ static void apply(struct play *p, const struct change *c)
         set_node(p, c);
     else if (c->what == JOB_NEW)
         add_job(p, c);
-    else if (job && job->exists && c->what == JOB_ENDS)
+    else if (job && c->what == JOB_ENDS)
         job_end(p->jobs, job);
-    else if (job && job->exists && c->what == JOB_SLEEPS)
+    else if (job && c->what == JOB_SLEEPS)
         set_asleep(p, job);
-    else if (job && job->exists)
+    else if (job)
         job_lose_pod(p->jobs, job);
     jobs_look(p->jobs);
     if (outside && (c->what == NODE_SET || c->what == JOB_ENDS)) /* pods have ended one by one */

@@ -172,14 +172,20 @@ func TestC04_BindingReplyLost(t *testing.T) {
 	s.finish()
 }
 
+// batchThroughProxy is runningBatch with a proxy between muster and the API server.
+func batchThroughProxy(t *testing.T) (*testbed.Cluster, *testbed.Muster, *testbed.FaultProxy, testbed.Which) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	proxy := c.StartFaultProxy(t)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
+	return c, m, proxy, fillWithBatch(t, c, m)
+}
+
 // Q08: muster is killed between the evictions of a gang's two members. After its restart, it evicts the
 // other one too, because muster has marked both before the first eviction.
 func TestQ08_KilledWhileAGangIsEvicted(t *testing.T) {
 	beside(t)
-	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
-	proxy := c.StartFaultProxy(t)
-	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
-	gang := fillWithBatch(t, c, m)
+	c, m, proxy, gang := batchThroughProxy(t)
 	cut := cutAfter(proxy, "POST pods/eviction", 1)
 	urgent := urgentGang(t, c, 2)
 	<-cut
@@ -248,10 +254,7 @@ func endMark(t *testing.T, c *testbed.Cluster, name string) {
 // ends the marks in this time, and muster repeats them.
 func TestQ08_MarksLastUntilTheEvictions(t *testing.T) {
 	beside(t)
-	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
-	proxy := c.StartFaultProxy(t)
-	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
-	gang := fillWithBatch(t, c, m)
+	c, _, proxy, gang := batchThroughProxy(t)
 	proxy.Set(func(_ context.Context, r testbed.Request) testbed.Verdict {
 		if r.Is("POST pods/eviction") {
 			return testbed.Answer(http.StatusTooManyRequests, "a budget forbids it")

@@ -156,6 +156,16 @@ static struct world *marking(void)
     return w;
 }
 
+/* muster has requested the evictions of the marked gang. */
+static struct world *marks_shown(void)
+{
+    struct world *w = marking();
+    victim(w, "victim-1", "n1", true);
+    victim(w, "victim-0", "n0", true);
+    world_forget(w);
+    return w;
+}
+
 static void Q08_a_gang_is_marked_before_it_is_evicted(void **state)
 {
     (void)state;
@@ -173,10 +183,7 @@ static void Q08_a_gang_is_marked_before_it_is_evicted(void **state)
 static void Q08_a_mark_is_repeated_until_the_pod_ends(void **state)
 {
     (void)state;
-    struct world *w = marking();
-    victim(w, "victim-1", "n1", true);
-    victim(w, "victim-0", "n0", true);
-    world_forget(w);
+    struct world *w = marks_shown();
     struct gang_pod_facts *f = running("victim-1", "victim", "n1");
     f->mark_ended = true;
     world_pod_set(w, f);
@@ -189,10 +196,7 @@ static void Q08_a_mark_is_repeated_until_the_pod_ends(void **state)
 static void Q08_the_condition_of_the_eviction_api_stays(void **state)
 {
     (void)state;
-    struct world *w = marking();
-    victim(w, "victim-1", "n1", true);
-    victim(w, "victim-0", "n0", true);
-    world_forget(w);
+    struct world *w = marks_shown();
     victim(w, "victim-1", "n1", false);
     assert_int_equal(w->n_marked, 0);
     world_free(w);
