@@ -193,6 +193,9 @@ struct gang_core {
     uint32_t any_gpu;        /* number of GANG_ANY_GPU; RES_UNKNOWN: no queue uses it */
     uint64_t queues_visited; /* counts queues that got a parent, or were checked for a fault */
 
+    /* cluster/pods_by_queue.c */
+    struct map pods_by_queue; /* key of the queue that they name -> list of pods */
+
     /* cluster/queue_usage.c */
     uint64_t queue_changes;     /* counts changes of anything that orders queues */
     uint64_t queues_reordered;  /* queue_changes when something last changed that orders all */

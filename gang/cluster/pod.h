@@ -124,18 +124,21 @@ struct pod {
 
     /* ---- what the facts say ---- */
 
-    /* cluster/signatures.c */
-    struct list in_signature;
-    bool counts; /* it is in signature->pods, else in signature->ended */
-
     /* cluster/volume_claims.c */
     struct claim_use *uses; /* one for each of facts->claims, in the same order;
                                none if the pod is finished */
-    size_t n_uses;
-    char *pinned; /* the node to which it is pinned; NULL: none */
+    char *pinned;           /* the node to which it is pinned; NULL: none */
+    uint32_t n_uses;
+
+    /* cluster/signatures.c */
+    bool counts; /* it is in signature->pods, else in signature->ended */
+    struct list in_signature;
 
     /* cluster/pod_labels.c */
     struct list in_namespace; /* namespace_rule_labels.members */
+
+    /* cluster/pods_by_queue.c */
+    struct list in_queue_name; /* core->pods_by_queue */
 
     /* cluster/disruption_budgets.c */
     struct pod_budget {
@@ -184,10 +187,10 @@ struct pod {
     struct pod_queue {
         bool rejected;  /* the pod sleeps because it was refused: only a write wakes it */
         bool refused;   /* filter has refused it in this run of muster */
-        usec_t joined;  /* when it last joined kube-scheduler's queue, as far as muster knows */
         bool asked;     /* filter was called since muster or kube-scheduler last wrote to the pod */
         bool was_asked; /* filter was ever called for it in this run of muster */
-        int early_rejections;        /* since it got its slot, or since the last filter call */
+        int early_rejections; /* since it got its slot, or since the last filter call */
+        usec_t joined; /* when it last joined kube-scheduler's queue, as far as muster knows */
         struct blocked_pod *blocked; /* NULL: it is not a blocked pod */
     } queue;
 

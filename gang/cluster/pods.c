@@ -14,6 +14,7 @@
 #include "gang/cluster/pod_eviction.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
+#include "gang/cluster/pods_by_queue.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
@@ -90,6 +91,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_wide_anti_affinity);
     list_init(&pod->in_ungrouped);
     list_init(&pod->in_namespace);
+    list_init(&pod->in_queue_name);
     nominated_to(pod, facts->nominated);
     ending_update(core, pod);
     gate_seen(core, pod, /* was= */ false, facts->gated);
@@ -98,6 +100,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
+    queue_name_update(core, pod, NULL);
     claims_join(core, pod);
     rule_labels_add(core, facts);
     join_signature(core, pod);
@@ -111,6 +114,7 @@ struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     core->n_suspended += (size_t)facts->suspended - old->suspended;
     pod->facts = facts;
+    queue_name_update(core, pod, &old->queue);
     ending_update(core, pod);
     pod_recount(pod);
     return old;
@@ -127,6 +131,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
 {
     MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nothing will bind it */
     leave_signature(core, pod);
+    queue_name_end(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->in_ending);
     unblock_pod(pod);

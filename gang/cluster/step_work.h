@@ -4,8 +4,9 @@
  * evaluates long rules counts more.
  *
  * When the work reaches config.plan_work, the step defers the gangs that it may defer (plan_defer()
- * in plan/plan_gang.h). Moving gangs and pods to other queues is work too, and so is moving gangs
- * in the order. So less work is left for planning. The core calls this; one thread.
+ * in plan/plan_gang.h). Changes of the tree of queues are work too, and so are moves of gangs and
+ * pods to other queues, moves of gangs in the order, and the computation of fair shares. So less
+ * work is left for planning. The core calls this; one thread.
  */
 #ifndef MUSTER_GANG_CLUSTER_STEP_WORK_H
 #define MUSTER_GANG_CLUSTER_STEP_WORK_H

@@ -211,7 +211,8 @@ void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
     plans_begin(core);
-    shares_update(core);
+    if (!plans_wait(core))
+        shares_update(core);
     rooms_count_in_queues(core);
     preemption_notice(core);
     plans_due(core, &due);

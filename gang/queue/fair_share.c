@@ -4,6 +4,7 @@
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/step_work.h"
 #include "gang/cluster/timers.h"
 #include "gang/node_predicates.h"
 #include "gang/queue/queues.h"
@@ -497,6 +498,9 @@ void shares_pass_time(struct gang_core *core)
     queues_reorder(core);
 }
 
+/* See step_work.h. */
+#define WORK_PER_QUEUE 12
+
 void shares_update(struct gang_core *core)
 {
     struct queue *root = core->queues.root;
@@ -507,6 +511,7 @@ void shares_update(struct gang_core *core)
         update_later(core);
         return;
     }
+    step_work_spend(core, WORK_PER_QUEUE * (int64_t)map_count(&core->queues.all));
     update_all(core);
     core->shared_at = core->now;
     queues_reorder(core);

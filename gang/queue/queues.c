@@ -5,11 +5,19 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/pods_by_queue.h"
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/queue_usage_check.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/step_work.h"
 #include "gang/queue/queue_tree.h"
+
+/* See step_work.h: to give a queue its parent, to count a pod in another queue, to look whether it
+ * is in another one, and to move a gang. */
+#define WORK_PER_VISIT 8
+#define WORK_PER_POD   6
+#define WORK_PER_LOOK  1
+#define WORK_PER_MOVE  8
 
 /* ---- existence ---- */
 
@@ -489,6 +497,7 @@ static void make_root(struct gang_core *core)
 static void drop_root(struct gang_core *core)
 {
     list_for_each (gang, &core->gangs, struct gang, in_core) {
+        step_work_spend(core, WORK_PER_MOVE);
         queue_leave(core, gang);
         gang->firm = false;
     }
@@ -506,7 +515,8 @@ static bool root_settle(struct gang_core *core)
     bool any_gpu = core->queues.n_any_gpu > 0;
     if (!other_root && any_gpu == (core->any_gpu != RES_UNKNOWN))
         return false;
-    queue_uncount_all(core);
+    if (core->queues.root)
+        queue_uncount_all(core);
     if (other_root && core->queues.n_objects)
         make_root(core);
     else if (other_root)
@@ -532,29 +542,6 @@ static void name_parents(struct gang_core *core)
     }
 }
 
-/* The names of the queues that moved. */
-static struct map names_of_moved(struct gang_core *core)
-{
-    struct map names = {0};
-    list_for_each (queue, &core->queues.edited, struct queue, in_edited)
-        if (queue->moved)
-            map_set(&names, queue->ref.name, queue);
-    return names;
-}
-
-/* Whether a pod without a gang may be in another queue now. Most pods name none that moved. */
-static bool may_move(const struct gang_core *core, const struct map *moved, const struct pod *pod)
-{
-    const struct gang_ref *ref = &pod->facts->queue;
-    if (core->queues.others || map_get(&core->queues.other_namespaces, pod->facts->ns))
-        return true;
-    if (!ref->api_group || !map_get(moved, ref->name))
-        return false;
-    const struct queue *queue = /* it is usually in the queue that it names */
-        is_it(pod->counted_in, ref) ? pod->counted_in : queue_find(core, ref);
-    return queue && queue->moved;
-}
-
 static bool any_moved(const struct gang_core *core)
 {
     list_for_each (queue, &core->queues.edited, struct queue, in_edited)
@@ -563,23 +550,46 @@ static bool any_moved(const struct gang_core *core)
     return core->queues.others || map_count(&core->queues.other_namespaces) > 0;
 }
 
-static void count_singles(struct gang_core *core)
+static void count_single(struct gang_core *core, struct pod *pod)
 {
-    struct map moved = names_of_moved(core);
-    queue_counts_begin(core);
+    if (!pod->node || pod->gang)
+        return;
+    step_work_spend(core, WORK_PER_POD);
+    queue_count_pod(core, pod);
+}
+
+/* Pods that name a queue that came or went. */
+static void count_those_that_name(struct gang_core *core, const struct queue *queue)
+{
+    struct list *pods = pods_that_name(core, &queue->ref);
+    if (pods)
+        list_for_each (pod, pods, struct pod, in_queue_name)
+            count_single(core, pod);
+}
+
+/* Pods that may be in another queue, whether they name one or not. */
+static void count_others(struct gang_core *core)
+{
+    if (!core->queues.others && !map_count(&core->queues.other_namespaces))
+        return;
+    step_work_spend(core, WORK_PER_LOOK * (int64_t)map_count(&core->pods));
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            if (!pod->gang && may_move(core, &moved, pod))
-                queue_count_pod(core, pod);
+            if (core->queues.others || map_get(&core->queues.other_namespaces, pod->facts->ns))
+                count_single(core, pod);
     }
-    queue_counts_end(core);
-    map_done(&moved);
 }
 
-/* See step_work.h: to count a pod in another queue, or look whether it does, and to move a gang. */
-#define WORK_PER_POD  2
-#define WORK_PER_MOVE 8
+static void count_singles(struct gang_core *core)
+{
+    queue_counts_begin(core);
+    list_for_each (queue, &core->queues.edited, struct queue, in_edited)
+        if (queue->moved)
+            count_those_that_name(core, queue);
+    count_others(core);
+    queue_counts_end(core);
+}
 
 static void reassign(struct gang_core *core, struct gang *gang)
 {
@@ -629,14 +639,16 @@ void queues_settle(struct gang_core *core)
     core->queues.settled++;
     bool again = root_settle(core);
     if (core->queues.root) {
+        uint64_t visited = core->queues_visited;
         name_parents(core);
         queue_tree_settle(core);
+        step_work_spend(core, WORK_PER_VISIT * (int64_t)(core->queues_visited - visited));
         if (again)
             queue_count_all(core);
         else if (any_moved(core))
             count_singles(core);
     }
-    if (again || (core->queues.root && any_moved(core)))
+    if (again)
         step_work_spend(core, WORK_PER_POD * (int64_t)map_count(&core->pods));
     if (core->queues.root || again) {
         room_grew(core);

@@ -141,6 +141,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     amounts_done(core, &core->capacity);
     map_done(&core->pods);
     map_done(&core->names);
+    map_done(&core->pods_by_queue);
     map_done(&core->nodes);
     map_done(&core->signatures);
     map_done(&core->rule_results);
