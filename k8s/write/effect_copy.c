@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write requests: copies of effects that travel by mail to the API thread. */
+/* Copies of effects, which travel by mail to the API thread as write requests. */
 #include "k8s/write/write_internal.h"
 
 static void copy_status(struct write_request *o, const struct gang_status *s)
