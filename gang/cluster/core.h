@@ -399,7 +399,7 @@ struct gang_core {
     /* cluster/effects.c */
     struct effects fx;
 
-    /* Set and stopped through timers.h. */
+    /* any file, through timers.h */
     struct heap timers;
     struct core_timers {
         struct timer wake, steer, plan, show, batch, labels; /* see enum timer_kind */
@@ -408,7 +408,7 @@ struct gang_core {
         struct timer queues; /* statuses of queues are to be written */
     } due;
 
-    /* Each file counts its own events. */
+    /* any file; each counts its own events */
     struct gang_stats stats;
 };
 
