@@ -160,9 +160,11 @@ struct gang {
     int whole_at;   /* how many members it needed when its quorum was last bound */
     bool halted;    /* it waits for a change of its own facts, and is not planned */
     bool expecting; /* it has expected members */
-    usec_t waits;   /* start of its wait, over all attempts; 0: it does not wait */
-    bool starved;   /* it has waited for longer than config.starvation */
     int attempts;   /* how many were started */
+
+    /* plan/starvation.c */
+    usec_t waits; /* start of its wait, over all attempts; 0: it does not wait */
+    bool starved; /* it has waited for longer than config.starvation */
 
     /* lifecycle/backoff.c */
     int backoffs;        /* number of pauses since it was last placed */
@@ -207,7 +209,7 @@ struct gang {
         int unused;   /* how often it has failed after that since it was last placed */
     } preempting;
 
-    /* Set and stopped through timers.h. */
+    /* any file, through timers.h */
     struct timer timers[GANG_TIMERS];
 
     /* ---- what users see ---- */

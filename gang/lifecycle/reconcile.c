@@ -28,6 +28,7 @@
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"
 #include "gang/plan/queue_check.h"
+#include "gang/plan/starvation.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_priority.h"
 #include "gang/podgroup/gang_state.h"
@@ -166,15 +167,6 @@ static void unpin_members(struct gang *gang)
         claims_unpin(pod);
 }
 
-static void begin_waiting(struct gang_core *core, struct gang *gang)
-{
-    if (gang->waits)
-        return;
-    gang->waits = core->now;
-    if (core->config.starvation)
-        timer_set(core, &gang->timers[TIMER_STARVE], core->now + core->config.starvation);
-}
-
 void begin_attempt(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
@@ -185,7 +177,7 @@ void begin_attempt(struct gang_core *core, struct gang *gang)
     if (gang->state == GANG_RECOVERING && limit < RECOVERY_HOLDS * core->config.hold)
         limit = RECOVERY_HOLDS * core->config.hold; /* a short timeout must not prevent recovery */
     timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + limit);
-    begin_waiting(core, gang);
+    starvation_begin(core, gang);
 }
 
 static void end_attempt(struct gang_core *core, struct gang *gang)
@@ -193,10 +185,8 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
-    timer_stop(core, &gang->timers[TIMER_STARVE]);
     earmark_end(core, gang);
-    gang->waits = 0;
-    gang->starved = false;
+    starvation_end(core, gang);
     preemption_forget(core, gang);
 }
 
@@ -326,7 +316,7 @@ static void recover(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     gang_enter(core, gang, GANG_RECOVERING);
     gang_plan_again(gang);
-    begin_waiting(core, gang);
+    starvation_begin(core, gang);
     if (gang->n_slots || has_pinned(gang))
         begin_attempt(core, gang);
 }
@@ -646,8 +636,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         infeasible_nodes_arm(core, gang);
         break;
     case TIMER_STARVE:
-        gang->starved = true;
-        gang_plan_again(gang);
+        starvation_reached(gang);
         break;
     case TIMER_REFRESH:
         if (gang->state == GANG_WAITING)

@@ -2,11 +2,35 @@
 #include "gang/plan/starvation.h"
 
 #include "base/hash.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/timers.h"
 #include "gang/plan/placement.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
+
+void starvation_begin(struct gang_core *core, struct gang *gang)
+{
+    if (gang->waits)
+        return;
+    gang->waits = core->now;
+    if (core->config.starvation)
+        timer_set(core, &gang->timers[TIMER_STARVE], core->now + core->config.starvation);
+}
+
+void starvation_reached(struct gang *gang)
+{
+    gang->starved = true;
+    gang_plan_again(gang);
+}
+
+void starvation_end(struct gang_core *core, struct gang *gang)
+{
+    timer_stop(core, &gang->timers[TIMER_STARVE]);
+    gang->waits = 0;
+    gang->starved = false;
+}
 
 /* Gives the gang the earmark. False: it would not fit even if all nodes were empty. */
 static bool earmark_places(struct gang_core *core, struct gang *gang)

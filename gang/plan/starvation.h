@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starvation.h - gives the earmark to a gang that has waited too long.
+ * starvation.h - which gangs starve, and who gets the earmark.
  *
  * Smaller gangs and pods may go ahead of a gang that does not fit. When a gang has waited for
  * config.starvation, it starves. The first starved gang in the order gets the earmark: for each
@@ -17,6 +17,12 @@
 
 #include "gang/cluster/lookup.h"
 
+/* The gang waits from now on, unless it does already. */
+void starvation_begin(struct gang_core *core, struct gang *gang);
+/* Its timer TIMER_STARVE has fired. */
+void starvation_reached(struct gang *gang);
+/* The gang waits no longer. */
+void starvation_end(struct gang_core *core, struct gang *gang);
 /* Planning the gang failed. Gives it the earmark, unless a gang ahead of it has the earmark. */
 void earmark_for_starved(struct gang_core *core, struct gang *gang);
 
