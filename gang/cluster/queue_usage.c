@@ -425,6 +425,32 @@ void queue_count_all(struct gang_core *core)
     queue_counts_end(core);
 }
 
+/* ---- what pods would use ---- */
+
+/* So that sums do not overflow, whatever waits. */
+#define PRETENDED_MAX (INT64_MAX / 2048)
+
+static void pretend(struct gang_core *core, struct queue *queue, uint32_t r, int64_t by, bool firm)
+{
+    for (; queue; queue = queue->parent)
+        add(core, queue, r, by, firm ? by : 0);
+}
+
+void queue_pretend(struct gang_core *core, struct queue *queue, bool firm, struct need_list needs,
+                   int sign)
+{
+    for (size_t i = 0; i < needs.n; i++) {
+        uint32_t r = needs.items[i].resource, alias = queue_alias(core, r);
+        int64_t by;
+        if (__builtin_mul_overflow(needs.items[i].amount, needs.times, &by) || by > PRETENDED_MAX)
+            by = PRETENDED_MAX;
+        by *= sign;
+        pretend(core, queue, r, by, firm);
+        if (alias != RES_UNKNOWN)
+            pretend(core, queue, alias, by, firm);
+    }
+}
+
 /* ---- the position of a queue in the tree ---- */
 
 void queue_count_reserve(struct gang_core *core, const struct queue *queue, bool counts)

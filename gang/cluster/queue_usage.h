@@ -78,6 +78,10 @@ void queue_count_branch(struct gang_core *core, struct queue *queue, int sign);
 /* Whether the queue's parent counts what it has reserved and does not use: not while its limits
  * change. */
 void queue_count_reserve(struct gang_core *core, const struct queue *queue, bool counts);
+/* Counts the needs in the queue and in all above it as if pods used them; sign -1: no longer. In a
+ * trial, which the caller ends without such needs. */
+void queue_pretend(struct gang_core *core, struct queue *queue, bool firm, struct need_list needs,
+                   int sign);
 /* What the children of the queue have reserved and do not use. */
 __int128 queue_unused_reserves(const struct queue *parent, uint32_t resource);
 void queue_usage_done(struct gang_core *core, struct queue *queue);

@@ -9,6 +9,7 @@
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/timers.h"
+#include "gang/cluster/trial.h"
 #include "gang/lifecycle/suspension.h"
 #include "gang/messages/queue_text.h"
 #include "gang/messages/status_and_events.h"
@@ -211,7 +212,9 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
 /* Plannable members that have no gate any more, of gangs without a plan. */
 struct visible_pods {
     int visible;
-    struct map by_ns; /* namespace -> number of such pods + 1 */
+    struct map by_ns;              /* namespace -> number of such pods + 1 */
+    struct gang *gangs[SHOWN_MAX]; /* theirs, as far as their queues have room for all of them */
+    size_t n_gangs;
 };
 
 static int visible_of(const struct visible_pods *s, const struct gang *gang)
@@ -220,15 +223,20 @@ static int visible_of(const struct visible_pods *s, const struct gang *gang)
     return n ? (int)n - 1 : 0;
 }
 
-static void add_visible(struct visible_pods *s, const struct gang *gang, int pods)
+/* The autoscaler adds nodes for all visible gangs. So they count as planned, while the queues of
+ * others are checked. */
+static void add_visible(struct gang_core *core, struct visible_pods *s, struct gang *gang, int pods)
 {
     s->visible += pods;
     map_set(&s->by_ns, gang->head->ref.ns, (void *)((uintptr_t)(visible_of(s, gang) + pods) + 1));
+    if (!pods || s->n_gangs == SHOWN_MAX || queue_keeps_waiting(core, gang))
+        return;
+    queue_pretend_planned(core, gang, 1);
+    s->gangs[s->n_gangs++] = gang;
 }
 
 /* The gated gangs that lack only room, in the order of gangs. Also counts visible pods. */
-static struct gang **gated_gangs(const struct gang_core *core, size_t *ret_n,
-                                 struct visible_pods *s)
+static struct gang **gated_gangs(struct gang_core *core, size_t *ret_n, struct visible_pods *s)
 {
     struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
     size_t n = 0;
@@ -238,7 +246,7 @@ static struct gang **gated_gangs(const struct gang_core *core, size_t *ret_n,
             continue;
         if (gang->short_since && t->closed && !gang->shown)
             list[n++] = gang;
-        add_visible(s, gang,
+        add_visible(core, s, gang,
                     gang->shown || t->closed > t->plannable ? t->plannable
                                                             : t->plannable - t->closed);
     }
@@ -263,6 +271,7 @@ void gates_show(struct gang_core *core)
     if (!core->synced || core->stopping)
         return;
     struct visible_pods s = {.by_ns = MAP_INIT};
+    struct trial trial = trial_begin(core);
     cleanup_free struct gang **list = gated_gangs(core, &n, &s);
     size_t namespaces = map_count(&s.by_ns);
     const int shares[] = {SHOWN_MAX / (int)(namespaces ? namespaces : 1), SHOWN_MAX};
@@ -273,8 +282,11 @@ void gates_show(struct gang_core *core)
             continue;
         gang->shown = true;
         gang_touch(core, gang);
-        add_visible(&s, gang, gang->root->t.plannable);
+        add_visible(core, &s, gang, gang->root->t.plannable);
     }
+    while (s.n_gangs)
+        queue_pretend_planned(core, s.gangs[--s.n_gangs], -1);
+    trial_end(&trial);
     map_done(&s.by_ns);
     if (n)
         timer_set(core, &core->due.show, core->now + SHOW_AGAIN);

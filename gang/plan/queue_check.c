@@ -231,15 +231,30 @@ const struct queue *gang_entitled(struct gang_core *core, const struct gang *gan
     return top;
 }
 
+/* The needed members that need least. */
+static struct needs_of_pods least_needs(struct gang_core *core, const struct gang *gang)
+{
+    int want = unit_lacks(gang->root, STAGE_PLANNED);
+    return needs_of_some(core, gang, want > 0 ? want : 0, /* least= */ true);
+}
+
+void queue_pretend_planned(struct gang_core *core, const struct gang *gang, int sign)
+{
+    if (!core->queues.root)
+        return;
+    struct needs_of_pods needs = least_needs(core, gang);
+    queue_pretend(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), sign);
+    amounts_done(core, &needs.others);
+}
+
 bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang)
 {
     struct queue_short found;
     if (queue_refuses_gang(core, gang))
         return true;
-    int want = unit_lacks(gang->root, STAGE_PLANNED);
-    if (want <= 0 || is_free(core, gang))
+    if (is_free(core, gang))
         return false;
-    struct needs_of_pods needs = needs_of_some(core, gang, want, /* least= */ true);
+    struct needs_of_pods needs = least_needs(core, gang);
     bool is_short =
         queue_is_short(core, queue_of_gang(core, gang), gang->firm, listed(core, &needs), &found);
     amounts_done(core, &needs.others);

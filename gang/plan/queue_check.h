@@ -36,6 +36,9 @@ const struct queue *gang_entitled(struct gang_core *core, const struct gang *gan
 /* Whatever else the gang waits for, its queue refuses it, or lacks room even for the needed number
  * of members that need least. The gang's members have been counted. */
 bool queue_keeps_waiting(struct gang_core *core, const struct gang *gang);
+/* Counts what these members need as used, until it is called again with sign -1. In a trial. The
+ * gang's members have been counted. */
+void queue_pretend_planned(struct gang_core *core, const struct gang *gang, int sign);
 /* The gang failed because of its queue, which has had no more room since; nothing is tried. */
 bool queue_still_stops(const struct gang_core *core, const struct gang *gang);
 

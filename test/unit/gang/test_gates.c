@@ -404,6 +404,54 @@ static void Q01_a_queue_hides_gangs_with_unlike_members_too(void **state)
     world_free(w);
 }
 
+/* Two gangs of 6 GPUs each, in a queue with a limit of 8: an autoscaler must not add nodes for
+ * both. */
+static void Q01_gangs_that_are_shown_fit_into_their_queue_together(void **state)
+{
+    (void)state;
+    struct world *w = gated_world(true);
+    world_node(w, "n", 1);
+    world_queue(w, "team", NULL, GANG_NOT_STATED, 8);
+    for (int g = 0; g < 2; g++) {
+        cleanup_free char *leaf = xasprintf("q%d", g), *name = xasprintf("g%d", g);
+        world_queue(w, leaf, "team", GANG_NOT_STATED, GANG_UNLIMITED);
+        struct gang_group_facts *group = world_group_facts(name, 6);
+        group->queue = xstrdup(leaf);
+        world_group_set(w, group);
+        gated_members(w, name, 0, 6);
+    }
+    world_wait(w, SECONDS(15));
+    assert_true(ungated(w, "g0-0@"));
+    assert_false(ungated(w, "g1-0@"));
+    world_queue(w, "team", NULL, GANG_NOT_STATED, 12);
+    world_wait(w, SECONDS(15));
+    assert_true(ungated(w, "g1-0@"));
+    world_free(w);
+}
+
+/* A gang without gates that its queue stops, whatever others do, hides nobody. */
+static void Q01_a_gang_that_its_queue_stops_hides_no_other(void **state)
+{
+    (void)state;
+    struct world *w = gated_world(true);
+    world_node(w, "n", 1);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 8);
+    struct gang_group_facts *large = world_group_facts("large", 9);
+    large->queue = xstrdup("q");
+    world_group_set(w, large);
+    for (int i = 0; i < 9; i++) {
+        cleanup_free char *name = xasprintf("large-%d", i);
+        world_pod_set(w, world_pod_facts(name, "large", 1));
+    }
+    struct gang_group_facts *group = world_group_facts("g", 6);
+    group->queue = xstrdup("q");
+    world_group_set(w, group);
+    gated_members(w, "g", 0, 6);
+    world_wait(w, SECONDS(15));
+    assert_true(ungated(w, "g-0@"));
+    world_free(w);
+}
+
 /* Later members need no slot. Their gates stay while the queue has no room for them, so an
  * autoscaler adds no nodes for them. */
 static void Q01_a_queue_keeps_the_gates_of_extras(void **state)
@@ -534,6 +582,8 @@ int main(void)
         cmocka_unit_test(a_gated_pod_shows_why_its_podgroup_cannot_be_created),
         cmocka_unit_test(an_autoscaler_sees_a_gang_without_room_after_some_seconds),
         cmocka_unit_test(Q01_a_queue_hides_gangs_with_unlike_members_too),
+        cmocka_unit_test(Q01_gangs_that_are_shown_fit_into_their_queue_together),
+        cmocka_unit_test(Q01_a_gang_that_its_queue_stops_hides_no_other),
         cmocka_unit_test(Q01_a_queue_keeps_the_gates_of_extras),
         cmocka_unit_test(an_autoscaler_sees_only_the_head_of_a_backlog),
         cmocka_unit_test(a_gated_pod_is_not_bound),
