@@ -272,8 +272,9 @@ void mark_send(struct in_flight_write *f)
 
 /* ---- EVICT ---- */
 
-/* How long a disruption budget may forbid the eviction. The core waits a little longer and then
- * counts the pod again (EVICT_LIMIT), so a later eviction would be useless. */
+/* How long a disruption budget or an admission webhook may forbid the eviction. The core waits a
+ * little longer and then counts the pod again (EVICT_LIMIT), so a later eviction would be useless.
+ */
 #define EVICT_TIME  (290 * USEC_PER_SEC)
 #define EVICT_FIRST USEC_PER_SEC
 
@@ -288,7 +289,7 @@ static void evict_failed(struct writer *w, const struct write_request *o,
 {
     struct err err;
     client_reply_error(reply, &err);
-    if (!reply->error && reply->status == 403) {
+    if (client_reply_unauthorized(reply)) {
         if (!w->evict_forbidden)
             log_error("The API server does not let muster evict pods; grant the missing rule",
                       "rule", "create pods/eviction", "error", err.text, NULL);
@@ -301,13 +302,15 @@ static void evict_failed(struct writer *w, const struct write_request *o,
 
 static void evict_done(struct in_flight_write *f, const struct client_reply *reply)
 {
-    /* 429: a disruption budget forbids the eviction for now. */
-    if (client_reply_is_temporary(reply) && !eviction_is_late(f) &&
-        in_flight_retry(f, INT_MAX, EVICT_FIRST))
-        return;
     /* 404: the pod is gone; 409: another pod has its name. */
     bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
-    if (!client_ok(reply) && !gone)
+    bool refused = !client_ok(reply) && !gone;
+    /* 429: a disruption budget forbids the eviction for now. Webhooks refuse with other codes. The
+     * rest of the gang may be evicted already, so this one must not run on alone. */
+    if (refused && !client_reply_unauthorized(reply) && !eviction_is_late(f) &&
+        in_flight_retry(f, INT_MAX, EVICT_FIRST))
+        return;
+    if (refused)
         evict_failed(f->writer, f->request, reply);
     in_flight_end(f);
 }

@@ -414,14 +414,33 @@ static void C06_an_eviction_that_a_disruption_budget_forbids_is_retried(void **s
 static void C06_an_impossible_eviction_is_not_retried(void **state)
 {
     struct fixture *x = *state;
-    static const unsigned statuses[] = {404, 409, 403, 422};
+    static const unsigned statuses[] = {404, 409, 403};
     for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
         cleanup_free char *name = xasprintf("p%zu", i);
         cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
-        fake_answer(x->api, route, statuses[i], "{\"message\":\"why\"}");
+        fake_answer(
+            x->api, route, statuses[i],
+            "{\"message\":\"User \\\"m\\\" cannot create resource \\\"pods/eviction\\\"\"}");
         pod_effect(x, GANG_EVICT, name, "u", NULL);
         run_until(x, !writer_busy(x->writer));
         assert_int_equal(fake_count(x->api, route), 1);
+    }
+}
+
+/* Other members of its gang may be evicted already. */
+static void C06_an_eviction_that_a_webhook_refuses_is_retried(void **state)
+{
+    struct fixture *x = *state;
+    static const unsigned statuses[] = {403, 400, 422};
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+        cleanup_free char *name = xasprintf("w%zu", i);
+        cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
+        fake_answer(x->api, route, statuses[i],
+                    "{\"message\":\"admission webhook \\\"keep\\\" denied the request: not now\"}");
+        fake_answer(x->api, route, 201, "{}");
+        pod_effect(x, GANG_EVICT, name, "u", NULL);
+        run_until(x, !writer_busy(x->writer));
+        assert_int_equal(fake_count(x->api, route), 2);
     }
 }
 
@@ -823,6 +842,7 @@ int main(void)
         TEST(C06_an_eviction_names_the_uid_of_the_pod),
         TEST(C06_an_eviction_that_a_disruption_budget_forbids_is_retried),
         TEST(C06_an_impossible_eviction_is_not_retried),
+        TEST(C06_an_eviction_that_a_webhook_refuses_is_retried),
         TEST(C06_a_forbidden_eviction_is_not_repeated_after_its_time),
         TEST(C06_an_eviction_that_waits_too_long_in_its_lane_is_not_sent),
         TEST(a_condition_is_written_to_the_version_of_the_pod_that_was_read),
