@@ -62,10 +62,11 @@ var experiments = []experiment{
 			"same nodes without queues.",
 		"bench_plan queues", Chart{}, "Q09a waiting-list", "Q09a shares-due", "Q09a first-plans"),
 	program("evictions", "Decisions to evict",
-		"`bench_plan evictions` compares a decision to evict with a plan of the same gang. 5,000 nodes are full of 2,000 "+
-			"gangs, and a gang of 1,000 of a higher priority arrives. The CPU time of all steps counts, from the last pod of "+
-			"this gang until muster has decided. The plan is that of the same gang if each node has 8 more GPUs.",
-		"bench_plan evictions", Chart{}, "Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing"),
+		"`bench_plan evictions` compares a decision to evict with a plan of the same gang, and with one plain pass. 5,000 "+
+			"nodes are full of 2,000 gangs, and a gang of 1,000 of a higher priority arrives. The CPU time of all steps "+
+			"counts, from the last pod of this gang until muster has decided. The plan is that of the same gang if each node "+
+			"has 8 more GPUs.",
+		"bench_plan evictions", Chart{}, "Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing", "Q09 passes"),
 	program("calls", "The server's part of a call",
 		"`bench_server` compares the server's part of a call with the time that jansson needs to parse the same bytes, in "+
 			"the same process.",

@@ -34,7 +34,7 @@ var smallSizes = []smallSize{
 	{"calls", 1, 3, 20, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
 	{"latency", 4, 3, 20, []string{"P08"}},
 	{"thousand", 4, 3, 10, []string{"P12 together", "P12 all"}},
-	{"evictions", 1, 3, 10, []string{"Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing"}},
+	{"evictions", 1, 3, 10, []string{"Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing", "Q09 passes"}},
 	{"queues", 1, 3, 4, []string{"Q09a waiting-list", "Q09a shares-due", "Q09a first-plans"}},
 	{"planning", 1, 3, 10, []string{"P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"}},
 }

@@ -60,6 +60,7 @@ var Promises = []Promise{
 	{"Q09 mixed", "the same with 1, 2, 4 and 8 GPUs", false, 30, times, false},
 	{"Q09 node-short", "the same with 8 GPUs each, when one node too few can be freed", false, 30, times, false},
 	{"Q09 nothing", "the same with 8 GPUs each, when no node can be freed", false, 30, times, false},
+	{"Q09 passes", "the longest of these decisions ÷ one plain pass", false, 30, times, true},
 	{"Q09a waiting-list", "check of 1,250 waiting gangs: with 1,000 queues ÷ without", false, 1.2, times, true},
 	{"Q09a shares-due", "the same in a step that computes fair shares, once a second", false, 1.2, times, true},
 	{"Q09a first-plans", "plans of 1,250 gangs: with 1,000 queues ÷ without", false, 1.2, times, true},

@@ -74,7 +74,7 @@ func TestP06_Planning(t *testing.T) {
 	keeps(t, "P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list")
 }
 func TestQ09_Decisions(t *testing.T) {
-	keeps(t, "Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing")
+	keeps(t, "Q09 one-gpu", "Q09 eight-gpus", "Q09 mixed", "Q09 node-short", "Q09 nothing", "Q09 passes")
 }
 func TestQ09a_Queues(t *testing.T) {
 	keeps(t, "Q09a waiting-list", "Q09a shares-due", "Q09a first-plans")
