@@ -215,6 +215,8 @@ static void carry_out_binding(struct jobs *jobs, const char *binding)
         return;
     if (job_runs(job) < job->min)
         job->started_at = ++jobs->started;
+    if (!job_runs(job))
+        job->ran_from = jobs->w->now;
     free(pod->node);
     pod->node = xstrdup(node);
     show_pod(jobs, job, pod);

@@ -44,6 +44,7 @@ struct job {
     size_t n_pods, cap_pods;
     int made;          /* pods so far */
     size_t started_at; /* jobs->started when it last got a pod up to its minimum; 0: never */
+    usec_t ran_from;   /* when a pod of it last started while no other ran */
 };
 
 struct job_eviction {

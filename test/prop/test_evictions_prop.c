@@ -44,6 +44,8 @@ enum { GPUS, CPUS, RESOURCES };
 
 /* How long nothing happens before the next change. */
 #define QUIET SECONDS(70)
+/* A minimum time before a reclaim, in seconds: longer than some of these pauses. */
+#define RUNTIME 200
 
 enum what { QUEUE_SET, NODE_SET, JOB_NEW, JOB_ENDS, JOB_SLEEPS, POD_LOST };
 
@@ -114,7 +116,7 @@ static struct change draw_queue(struct drawn *d, int q, bool is_new)
                            .deserved = {d->deserved[q][GPUS], d->deserved[q][CPUS]},
                            .cap = one_in(5) ? up_to(d->has[GPUS]) : -1,
                            .weight = up_to(3),
-                           .runtime = one_in(6) ? 60 : 0,
+                           .runtime = one_in(6) ? RUNTIME : 0,
                            .keeps = one_in(12)};
 }
 
@@ -318,6 +320,15 @@ static bool has_won(const struct play *p, const struct job *job)
     return has_evicted(p, index_of(job)) && job->started_at > p->since[index_of(job)];
 }
 
+/* KAI's reclaimMinRuntime, in seconds: of the queue, or else of the nearest one above that sets it.
+ */
+static int min_runtime(const struct play *p, int q)
+{
+    while (q >= 0 && !p->queues[q].runtime)
+        q = parent_of(p, q);
+    return q >= 0 ? p->queues[q].runtime : 0;
+}
+
 /* The queue takes room for the job from another one: `q` and those above it, as far as they are not
  * above `other` too. */
 static void check_reclaim(struct play *p, const struct job *taker, const struct job *victim)
@@ -341,6 +352,8 @@ static void check_reclaim(struct play *p, const struct job *taker, const struct 
         fails(p, "reclaim takes from a job that gives nothing back", taker, victim);
     if (has_won(p, victim))
         fails(p, "reclaim takes from a gang that has just evicted others", taker, victim);
+    if (!job_runs(victim) && p->jobs->w->now < victim->ran_from + SECONDS(min_runtime(p, branch)))
+        fails(p, "reclaim takes a whole gang before its minimum time", taker, victim);
     if (p->jobs->w->now < rests_until(p, branch, taken))
         fails(p, "reclaim takes more than its limit", taker, victim);
     p->loses[branch][GPUS] += victim->gpus;
@@ -474,14 +487,13 @@ static bool is_lent(const struct play *p, const struct job *taker, const struct 
 {
     int mine = queue_of(p, taker), r = taker->gpus ? GPUS : CPUS, branch = -1;
     for (int q = queue_of(p, victim); q >= 0 && !is_below(p, mine, q); q = parent_of(p, q)) {
-        if (p->queues[q].keeps || p->queues[q].runtime ||
-            uses(p, q, r, true) - counts(p, victim, r) < deserves(p, q, r) ||
+        if (p->queues[q].keeps || uses(p, q, r, true) - counts(p, victim, r) < deserves(p, q, r) ||
             (victim->gpus &&
              uses(p, q, GPUS, true) - counts(p, victim, GPUS) < deserves(p, q, GPUS)))
             return false;
         branch = q;
     }
-    return branch >= 0 && counts(p, victim, r);
+    return branch >= 0 && counts(p, victim, r) && !min_runtime(p, branch);
 }
 
 struct room {
@@ -677,7 +689,7 @@ static void print_change(const struct change *c)
     case QUEUE_SET:
         printf("queue q%d: parent %d deserves %d GPUs, %d cpus; cap %d weight %d%s%s\n", c->index,
                c->parent, c->deserved[GPUS], c->deserved[CPUS], c->cap, c->weight,
-               c->runtime ? " runs for a minute" : "", c->keeps ? " not reclaimable" : "");
+               c->runtime ? " runs for 200 s" : "", c->keeps ? " not reclaimable" : "");
         break;
     case NODE_SET:
         printf("node n%d: %d GPUs\n", c->index, c->gpus);
