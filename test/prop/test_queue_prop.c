@@ -14,7 +14,8 @@
  * Before a gang arrives, a dry run must tell the same about it, and what it proposes must help.
  *
  * In some runs, queues count all kinds of GPUs together, and pods request GPUs of two kinds. In
- * some runs, a queue deserves at least what it reserves, as in Volcano.
+ * some runs, a queue deserves at least what it reserves, as in Volcano. Some queues are first in,
+ * first out.
  *
  * There is one node, so that a gang fits where its GPUs do, and time stands still, so that no
  * credit, backoff or starvation changes the order. A run that fails is shrunk, and printed as a
@@ -38,7 +39,7 @@ struct change {
     /* QUEUE_SET */
     int parent; /* -1: none; QUEUES: one that does not exist */
     int deserved, cap, reserved, weight, priority;
-    bool closed;
+    bool closed, fifo;
     /* GANG_NEW */
     int queue; /* -1: none */
     int min, members, each, own_priority;
@@ -99,6 +100,7 @@ static struct change random_change(size_t at)
     c.gpus = 4 + up_to(20);
     c.second = up_to(c.each);
     c.seconds = 4 + up_to(16);
+    c.fifo = one_in(5);
     return c;
 }
 
@@ -354,6 +356,21 @@ static bool comes_before(const struct reference *r, const struct ref_gang *g,
     return g->seq < h->seq;
 }
 
+/* Whether the queue is first in, first out, and another gang waits in it that comes first. */
+static bool is_behind(const struct reference *r, const struct ref_gang *g)
+{
+    int q = queue_of(r, g);
+    if (q < 0 || !r->queues[q].exists || !r->queues[q].is.fifo)
+        return false;
+    for (int i = 0; i < GANGS; i++) {
+        const struct ref_gang *other = &r->gangs[i];
+        if (other->exists && !other->placed && other != g && queue_of(r, other) == q &&
+            comes_before(r, other, g))
+            return true;
+    }
+    return false;
+}
+
 /* Every waiting gang has a turn; the order is looked at anew for each. */
 static void place_all(struct reference *r)
 {
@@ -368,7 +385,7 @@ static void place_all(struct reference *r)
         if (!first)
             return;
         had[first - r->gangs] = true;
-        if (!fits(r, first, first->is.min))
+        if (is_behind(r, first) || !fits(r, first, first->is.min))
             continue;
         first->placed = first->is.min;
         while (first->placed < first->is.members && fits(r, first, 1))
@@ -408,6 +425,7 @@ static void set_queue(struct world *w, const struct change *c, const struct run 
     f->weight = 1000 * c->weight;
     f->priority = c->priority;
     f->closed = c->closed;
+    f->fifo = c->fifo;
     struct gang_quota *q = gang_quota_add(f, run->two_kinds ? GANG_ANY_GPU : GPU);
     q->deserved = c->deserved;
     q->cap = c->cap < 0 ? GANG_UNLIMITED : c->cap;
@@ -551,9 +569,9 @@ static void print_change(const struct change *c)
 {
     switch (c->what) {
     case QUEUE_SET:
-        printf("queue q%02d: parent %d deserved %d cap %d reserved %d weight %d priority %d%s\n",
+        printf("queue q%02d: parent %d deserved %d cap %d reserved %d weight %d priority %d%s%s\n",
                c->index, c->parent, c->deserved, c->cap, c->reserved, c->weight, c->priority,
-               c->closed ? " closed" : "");
+               c->closed ? " closed" : "", c->fifo ? " fifo" : "");
         break;
     case QUEUE_GONE:
         printf("queue q%02d is deleted\n", c->index);
