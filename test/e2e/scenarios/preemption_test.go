@@ -569,24 +569,80 @@ spec:
       - {name: main, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}
 `
 
-// Q10: queue research takes back what it has lent to queue training, a whole gang, whatever priority this
-// gang has. The queue loses a quarter, so a limit of 20 percent protects it for 12.5 minutes.
-func TestQ10_LentQuotaComesBack(t *testing.T) {
-	beside(t)
-	c, m := startAll(t, map[string]any{"reclaimLimitPercent": 20}, testbed.KAI)
+// borrowAll starts four such gangs in queue training, on all eight GPUs. Four of these belong to queue
+// research.
+func borrowAll(t *testing.T, c *testbed.Cluster, manifest string) (gangs []testbed.Which) {
+	t.Helper()
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	c.Add(t, kaiQueue("research", "", 4, -1))
 	c.Add(t, kaiQueue("training", "", 4, -1))
-	var gangs []testbed.Which
 	for i := range 4 {
 		name := fmt.Sprintf("lent-%d", i)
-		c.Apply(t, []byte(strings.ReplaceAll(lent, "NAME", name)))
+		c.Apply(t, []byte(strings.ReplaceAll(manifest, "NAME", name)))
 		gangs = append(gangs, testbed.InGang(testbed.KAI, "ml", name))
 	}
 	for _, gang := range gangs {
 		c.Recorder.WaitRunning(t, gang, 2, 60*time.Second)
 	}
+	return gangs
+}
+
+// Q10: queue research takes back all that it has lent, from two gangs, with one decision. Its gang is
+// bound soon after the grace of the victims, which lasts until their finalizer is removed.
+func TestQ10_WithinOneDecisionAndTheGrace(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, nil, testbed.KAI)
+	gangs := borrowAll(t, c, strings.ReplaceAll(lent, "annotations: {pod-group-name: NAME}",
+		"annotations: {pod-group-name: NAME}\n      finalizers: [example.com/slow]"))
+	terminating := func() (names []string) {
+		for _, gang := range gangs {
+			for _, pod := range c.Recorder.Pods(gang) {
+				if pod.Erased.IsZero() && pod.Latest.DeletionTimestamp != nil {
+					names = append(names, pod.Name)
+				}
+			}
+		}
+		return names
+	}
+	arrives := time.Now()
+	own := addQueued(t, c, testbed.KAI, "ml", "own", "research", 4)
+	testbed.Within(t, 30*time.Second, "four pods are evicted", func() error {
+		if n := len(terminating()); n != 4 {
+			return fmt.Errorf("%d are", n)
+		}
+		return nil
+	})
+	t.Logf("the evictions were requested within %v", time.Since(arrives))
+	c.Recorder.NoneBound(t, own)
+	for _, name := range terminating() {
+		unfinalize(t, c, name)
+	}
+	ended := time.Now()
+	runs(t, c, own, 4)
+	for _, pod := range c.Recorder.Pods(own) {
+		if late := pod.Bound.Sub(ended); late > 5*time.Second {
+			t.Errorf("%s was bound %v after the end of the victims", pod.Name, late)
+		}
+	}
+	if n := m.Metrics(t).Sum("muster_preemptions_total"); n != 1 {
+		t.Errorf("%v decisions to evict, want 1", n)
+	}
+	left := 0
+	for _, gang := range gangs {
+		left += boundOf(running(c.Recorder.Pods(gang)))
+	}
+	if left != 4 {
+		t.Errorf("%d pods of queue training run, want 4", left)
+	}
+}
+
+// Q10: queue research takes back what it has lent to queue training, a whole gang, whatever priority this
+// gang has. The queue loses a quarter, so a limit of 20 percent protects it for 12.5 minutes.
+func TestQ10_LentQuotaComesBack(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, map[string]any{"reclaimLimitPercent": 20}, testbed.KAI)
+	gangs := borrowAll(t, c, lent)
 	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "own-0", "research", 2), 2)
 	c.WaitEvent(t, "PodGroup", "ml", "own-0", "Preempting", "muster evicts gang ml/lent-")
 	left := func() (n int) {
