@@ -2,6 +2,9 @@
 /*
  * held_calls.h - open bind calls. An open call is held first, or its Binding is sent at once. Each
  * call is answered exactly once.
+ *
+ * Owns core->calls, and which pods are held. bind.c opens calls, commit.c and binding_results.c
+ * answer them, and reservations.c answers a held call whose slot is released.
  */
 #ifndef MUSTER_GANG_CLUSTER_HELD_CALLS_H
 #define MUSTER_GANG_CLUSTER_HELD_CALLS_H

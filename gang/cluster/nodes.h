@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nodes.h - nodes from the watch, and nodes that only pods name.
+ *
+ * A node is created when the watch shows it or a bound pod names it. When its object is gone and
+ * nothing is charged or reserved on it any more, nodes_sweep() frees it at the end of the step.
+ * step.c calls the functions for events; trials borrow nodes through trial.h.
  */
 #ifndef MUSTER_GANG_CLUSTER_NODES_H
 #define MUSTER_GANG_CLUSTER_NODES_H

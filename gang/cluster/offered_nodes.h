@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offered_nodes.h - the nodes that kube-scheduler offers in a call.
+ *
+ * filter.c looks them up when it answers a call, and predicate_parity.c when it learns from one.
+ * The marks on the nodes are valid until the next look_up_names().
  */
 #ifndef MUSTER_GANG_CLUSTER_OFFERED_NODES_H
 #define MUSTER_GANG_CLUSTER_OFFERED_NODES_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pod_binding.h - the Binding of a pod: when it was sent, for which commit, and its result.
+ *
+ * Owns pod.binding and sends nothing itself: commit.c sends Bindings, and binding_results.c takes
+ * their results. The node of the last refused Binding stays noted until the pod is freed.
  */
 #ifndef MUSTER_GANG_CLUSTER_POD_BINDING_H
 #define MUSTER_GANG_CLUSTER_POD_BINDING_H

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods.h - creates, changes and frees pods in the cluster cache. pod_update.c calls these functions
- * when a pod has new facts.
+ * pods.h - creates, changes and frees pods in the cluster cache.
+ *
+ * A pod lives from the first event or filter call that shows it until the watch shows that it is
+ * gone. It owns its facts. lifecycle/pod_update.c calls these functions, in an order that keeps
+ * everything that depends on the facts consistent.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODS_H
 #define MUSTER_GANG_CLUSTER_PODS_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signatures.h - finds, creates and compares scheduling signatures.
+ *
+ * Pods with the same signature are interchangeable in plans: they request the same, and the same
+ * rules hold for them. A signature lives as long as it has users: pods, slots and others that call
+ * signature_ref(). Any room may call these functions.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURES_H
 #define MUSTER_GANG_CLUSTER_SIGNATURES_H

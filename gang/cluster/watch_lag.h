@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch_lag.h - whether the cluster cache may be out of date.
+ *
+ * step.c notes which watches are behind. Meanwhile, the express lane is closed, and no predicate is
+ * compared with kube-scheduler's.
  */
 #ifndef MUSTER_GANG_CLUSTER_WATCH_LAG_H
 #define MUSTER_GANG_CLUSTER_WATCH_LAG_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * eviction_cost.h - the cost of a set of victims, by which two sets are compared.
+ *
+ * Pure functions. preemption.c compares sets with them during a search, and the events and `muster
+ * explain` show the cost of the chosen set (docs/preemption.md, "What is evicted").
  */
 #ifndef MUSTER_GANG_PLAN_EVICTION_COST_H
 #define MUSTER_GANG_PLAN_EVICTION_COST_H
