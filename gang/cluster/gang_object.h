@@ -104,6 +104,7 @@ struct gang {
                         not help */
     usec_t tried_at; /* when planning was last tried; 0: never */
     uint64_t pass;   /* core->plan_pass then */
+    bool exceeds_queue; /* it failed at a limit that it exceeds alone, whatever else runs */
 
     /* podgroup/infeasible_nodes.c: by signature */
     struct infeasible_nodes *infeasible;

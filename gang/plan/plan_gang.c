@@ -73,7 +73,20 @@ static bool has_begun(const struct gang *gang)
     return gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
 }
 
-struct outcome plan_gang(struct gang_core *core, struct gang *gang)
+/* A gang that its queue can never hold earns no credit for the queue. */
+static void note_excess(struct gang_core *core, struct gang *gang, const struct outcome *o)
+{
+    const struct queue_short *s = &o->shortage.queue;
+    bool exceeds = o->result == PLAN_FAILED && !o->refusal && o->shortage.queue_alone &&
+                   s->code != REASON_QUEUE_RESERVED && s->need > s->limit;
+    if (exceeds == gang->exceeds_queue)
+        return;
+    gang->exceeds_queue = exceeds;
+    queue_want_changed(core, gang->queue);
+}
+
+/* Places the gang, or finds out why it cannot be placed. */
+static struct outcome try_gang(struct gang_core *core, struct gang *gang)
 {
     struct outcome o = {.result = PLAN_UNTRIED};
     int slots = gang->n_slots;
@@ -119,6 +132,14 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
         if (o.shortage.stopped)
             costly_gang_begin(core, gang, o.code);
     }
+    return o;
+}
+
+struct outcome plan_gang(struct gang_core *core, struct gang *gang)
+{
+    struct outcome o = try_gang(core, gang);
+    if (o.result != PLAN_UNTRIED)
+        note_excess(core, gang, &o);
     return o;
 }
 

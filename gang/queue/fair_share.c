@@ -138,8 +138,9 @@ static void want_pods(struct gang_core *core, struct amounts *to, const struct s
     }
 }
 
-/* Adds what the gang's members without a place need. `needs` is empty before and after: the gangs
- * use it in turn. */
+/* Adds what the gang's members without a place need. A gang that its queue can never hold earns no
+ * credit, because its queue would use the credit for others. `needs` is empty before and after: the
+ * gangs use it in turn. */
 static void want_gang(struct gang_core *core, struct queue_share *to, const struct gang *gang,
                       struct amounts *needs)
 {
@@ -156,8 +157,11 @@ static void want_gang(struct gang_core *core, struct queue_share *to, const stru
         n++;
     }
     want_pods(core, needs, signature, n);
-    int64_t part = dominant_part(core, needs);
-    to->largest = part > to->largest ? part : to->largest;
+    if (!gang->exceeds_queue) {
+        int64_t part = dominant_part(core, needs);
+        to->largest = part > to->largest ? part : to->largest;
+        to->waits = true;
+    }
     if (!to->wanted.cap) { /* the first one, which is often the only one */
         to->wanted = *needs;
         *needs = (struct amounts){0};
@@ -180,10 +184,8 @@ static void sum_queue(struct gang_core *core, const struct queue *queue, struct 
     if (!queue->n_children)
         add_all_wanted(core, &to->wanted, &queue->used);
     list_for_each (gang, &queue->gangs, struct gang, in_queue)
-        if (waits(core, gang)) {
-            to->waits = true;
+        if (waits(core, gang))
             want_gang(core, to, gang, needs);
-        }
 }
 
 static bool is_summed(const struct gang_core *core, const struct queue *queue)

@@ -87,6 +87,15 @@ static void Q02_a_gang_that_cannot_start_earns_no_credit(void **state)
     world_pod_gone(w, "incomplete-1");
     world_wait(w, SECONDS(60));
     assert_int_equal(credit_of_q(w), 0);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 7);
+    world_queued(w, "large", "q", 1, 8);
+    world_wait(w, SECONDS(60));
+    assert_int_equal(credit_of_q(w), 0); /* the limit is smaller than the gang */
+    world_queue(w, "q", NULL, GANG_NOT_STATED, GANG_UNLIMITED);
+    world_wait(w, SECONDS(60));
+    assert_true(credit_of_q(w) > 0);
+    world_ends(w, "large", 1);
+    world_wait(w, SECONDS(6000));
     world_queued(w, "a", "q", 1, 8);
     world_wait(w, SECONDS(60));
     assert_true(credit_of_q(w) > 0);
