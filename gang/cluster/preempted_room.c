@@ -39,7 +39,7 @@ void preempted_slot_count(struct gang_core *core, struct slot *slot)
     queue_count_slot(core, slot);
 }
 
-static void kept_slot_free(struct gang_core *core, struct slot *slot)
+static void preempted_slot_free(struct gang_core *core, struct slot *slot)
 {
     queue_uncount_slot(core, slot);
     list_remove(&slot->in_gang);
@@ -55,7 +55,7 @@ static void kept_slot_free(struct gang_core *core, struct slot *slot)
 void preempted_room_lift(struct gang_core *core, struct gang *gang)
 {
     list_for_each_safe (slot, &gang->preempted_room, struct slot, in_gang)
-        kept_slot_free(core, slot);
+        preempted_slot_free(core, slot);
 }
 
 void preempted_room_end(struct gang_core *core, struct gang *gang)
@@ -70,7 +70,7 @@ void preempted_room_end(struct gang_core *core, struct gang *gang)
 void preempted_room_leave(struct gang_core *core, struct node *node)
 {
     list_for_each_safe (slot, &node->preempted_room, struct slot, in_node)
-        kept_slot_free(core, slot);
+        preempted_slot_free(core, slot);
 }
 
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang)

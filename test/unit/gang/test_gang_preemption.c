@@ -475,7 +475,7 @@ static void room_of_a_gang_that_is_gone_is_free(void **state)
 }
 
 /* What the evicted pods leave in their queue is for the gang. */
-static void the_queue_counts_the_kept_room(void **state)
+static void the_queue_counts_the_preempted_room(void **state)
 {
     (void)state;
     struct world *w = world_of_nodes(2, 4);
@@ -913,7 +913,7 @@ int main(void)
         cmocka_unit_test(room_is_kept_after_a_restart),
         cmocka_unit_test(plans_of_a_lower_priority_give_way),
         cmocka_unit_test(room_of_a_gang_that_is_gone_is_free),
-        cmocka_unit_test(the_queue_counts_the_kept_room),
+        cmocka_unit_test(the_queue_counts_the_preempted_room),
         cmocka_unit_test(pods_with_a_long_grace_period_stay),
         cmocka_unit_test(a_gang_that_does_not_start_evicts_more_and_more_rarely),
         cmocka_unit_test(
