@@ -28,6 +28,13 @@ static void gated_members(struct world *w, const char *group, int from, int to)
     }
 }
 
+static void group_in_queue(struct world *w, const char *name, const char *queue, int min)
+{
+    struct gang_group_facts *f = world_group_facts(name, min);
+    f->queue = xstrdup(queue);
+    world_group_set(w, f);
+}
+
 static bool ungated(const struct world *w, const char *pod_at_node)
 {
     for (size_t i = 0; i < w->n_ungated; i++)
@@ -386,9 +393,7 @@ static void Q01_a_queue_hides_gangs_with_unlike_members_too(void **state)
     struct world *w = gated_world(true);
     world_node(w, "n", 1);
     world_queue(w, "q", NULL, GANG_NOT_STATED, 2);
-    struct gang_group_facts *group = world_group_facts("g", 2);
-    group->queue = xstrdup("q");
-    world_group_set(w, group);
+    group_in_queue(w, "g", "q", 2);
     for (int i = 0; i < 3; i++) {
         cleanup_free char *name = xasprintf("g-%d", i);
         struct gang_pod_facts *f = world_pod_facts(name, "g", i ? 2 : 1);
@@ -415,9 +420,7 @@ static void Q01_gangs_that_are_shown_fit_into_their_queue_together(void **state)
     for (int g = 0; g < 2; g++) {
         cleanup_free char *leaf = xasprintf("q%d", g), *name = xasprintf("g%d", g);
         world_queue(w, leaf, "team", GANG_NOT_STATED, GANG_UNLIMITED);
-        struct gang_group_facts *group = world_group_facts(name, 6);
-        group->queue = xstrdup(leaf);
-        world_group_set(w, group);
+        group_in_queue(w, name, leaf, 6);
         gated_members(w, name, 0, 6);
     }
     world_wait(w, SECONDS(15));
@@ -436,16 +439,12 @@ static void Q01_a_gang_that_its_queue_stops_hides_no_other(void **state)
     struct world *w = gated_world(true);
     world_node(w, "n", 1);
     world_queue(w, "q", NULL, GANG_NOT_STATED, 8);
-    struct gang_group_facts *large = world_group_facts("large", 9);
-    large->queue = xstrdup("q");
-    world_group_set(w, large);
+    group_in_queue(w, "large", "q", 9);
     for (int i = 0; i < 9; i++) {
         cleanup_free char *name = xasprintf("large-%d", i);
         world_pod_set(w, world_pod_facts(name, "large", 1));
     }
-    struct gang_group_facts *group = world_group_facts("g", 6);
-    group->queue = xstrdup("q");
-    world_group_set(w, group);
+    group_in_queue(w, "g", "q", 6);
     gated_members(w, "g", 0, 6);
     world_wait(w, SECONDS(15));
     assert_true(ungated(w, "g-0@"));
@@ -460,9 +459,7 @@ static void Q01_a_queue_keeps_the_gates_of_extras(void **state)
     struct world *w = gated_world(true);
     world_node(w, "n", 2);
     world_queue(w, "q", NULL, GANG_NOT_STATED, 2);
-    struct gang_group_facts *group = world_group_facts("g", 2);
-    group->queue = xstrdup("q");
-    world_group_set(w, group);
+    group_in_queue(w, "g", "q", 2);
     for (int i = 0; i < 2; i++) {
         cleanup_free char *name = xasprintf("g-%d", i);
         world_pod_seen(w, name, "g", 1, "n", PHASE_RUNNING);

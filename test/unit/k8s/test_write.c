@@ -411,20 +411,28 @@ static void C06_an_eviction_that_a_disruption_budget_forbids_is_retried(void **s
     assert_true(usec_now() - begin >= 500 * USEC_PER_MSEC);
 }
 
+/* Evicts a pod, and the API server answers with the status. Returns how many requests muster sends;
+ * it accepts the second one. */
+static int evictions_after(struct fixture *x, unsigned status, const char *message)
+{
+    cleanup_free char *name = xasprintf("p%u", status);
+    cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
+    fake_answer(x->api, route, status, message);
+    fake_answer(x->api, route, 201, "{}");
+    pod_effect(x, GANG_EVICT, name, "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    return (int)fake_count(x->api, route);
+}
+
 static void C06_an_impossible_eviction_is_not_retried(void **state)
 {
     struct fixture *x = *state;
     static const unsigned statuses[] = {404, 409, 403};
-    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
-        cleanup_free char *name = xasprintf("p%zu", i);
-        cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
-        fake_answer(
-            x->api, route, statuses[i],
-            "{\"message\":\"User \\\"m\\\" cannot create resource \\\"pods/eviction\\\"\"}");
-        pod_effect(x, GANG_EVICT, name, "u", NULL);
-        run_until(x, !writer_busy(x->writer));
-        assert_int_equal(fake_count(x->api, route), 1);
-    }
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+        assert_int_equal(evictions_after(x, statuses[i],
+                                         "{\"message\":\"User \\\"m\\\" cannot create resource "
+                                         "\\\"pods/eviction\\\"\"}"),
+                         1);
 }
 
 /* Other members of its gang may be evicted already. */
@@ -432,16 +440,11 @@ static void C06_an_eviction_that_a_webhook_refuses_is_retried(void **state)
 {
     struct fixture *x = *state;
     static const unsigned statuses[] = {403, 400, 422};
-    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
-        cleanup_free char *name = xasprintf("w%zu", i);
-        cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
-        fake_answer(x->api, route, statuses[i],
-                    "{\"message\":\"admission webhook \\\"keep\\\" denied the request: not now\"}");
-        fake_answer(x->api, route, 201, "{}");
-        pod_effect(x, GANG_EVICT, name, "u", NULL);
-        run_until(x, !writer_busy(x->writer));
-        assert_int_equal(fake_count(x->api, route), 2);
-    }
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+        assert_int_equal(evictions_after(x, statuses[i],
+                                         "{\"message\":\"admission webhook \\\"keep\\\" denied "
+                                         "the request: not now\"}"),
+                         2);
 }
 
 static void limit_evictions(struct fixture *x, usec_t time)
