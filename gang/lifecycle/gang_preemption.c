@@ -309,8 +309,6 @@ static bool search(struct gang_core *core, struct gang *gang)
 {
     int64_t all = search_limit(gang), left = all;
     struct preemption p = preemption_search(core, gang, &left);
-    if (p.result == PREEMPTION_FOUND && !p.trimmed) /* more than needed would be evicted */
-        p.result = PREEMPTION_UNKNOWN;
     core->stats.searches++;
     core->stats.searches_stopped += p.result == PREEMPTION_UNKNOWN;
     gang->preempting.none = p.result == PREEMPTION_NONE;

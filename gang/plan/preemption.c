@@ -291,9 +291,11 @@ static void search(struct victim_search *s, struct preemption *ret)
         ret->result = answer == GANG_NO ? PREEMPTION_NONE : PREEMPTION_UNKNOWN;
         return;
     }
-    ret->trimmed = trim(s, set);
-    if (ret->trimmed)
-        try_all_sets(s, eviction_cost(&s->all, set, s->n), set);
+    if (!trim(s, set)) { /* more than needed would be evicted */
+        ret->result = PREEMPTION_UNKNOWN;
+        return;
+    }
+    try_all_sets(s, eviction_cost(&s->all, set, s->n), set);
     take_result(s, set, ret);
 }
 

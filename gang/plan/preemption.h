@@ -36,7 +36,7 @@ enum preemption_result {
     PREEMPTION_FOUND,   /* `victims` are enough */
     PREEMPTION_LEAVING, /* nothing has to be evicted: see trial_without_leaving() */
     PREEMPTION_NONE,    /* no set of victims is enough, or there are no victims */
-    PREEMPTION_UNKNOWN, /* the work was used up before any set was found */
+    PREEMPTION_UNKNOWN, /* the work was used up before a set was found that has none too many */
 };
 
 struct preemption {
@@ -52,7 +52,6 @@ struct preemption {
     usec_t rests_until;
     const struct queue *deserving; /* see struct victims; NULL: none */
     /* Only with PREEMPTION_FOUND: */
-    bool trimmed;           /* of preemption_search(): what is not needed was put back */
     struct victim *victims; /* in the order of struct victims */
     size_t n;
     struct eviction_cost cost;

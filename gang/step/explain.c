@@ -450,12 +450,9 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
     };
     int64_t work = EVICTION_WORK_MAX;
     struct preemption p = preemption_search(core, gang, &work);
-    bool stopped = p.result == PREEMPTION_FOUND && !p.trimmed; /* it may name too many victims */
-    enum gang_answer room = stopped ? GANG_NOT_ASKED : answers[p.result];
-    size_t n_victims = stopped ? 0 : p.n;
     struct gang_explained_eviction *e = &x->eviction;
     *e = (struct gang_explained_eviction){
-        .room = room,
+        .room = answers[p.result],
         .searched = true,
         .victims = xcalloc(p.n + 1, sizeof *e->victims),
         .priority = p.cost.priority,
@@ -463,7 +460,7 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
         .lost_seconds = p.cost.lost,
         .run_seconds = p.cost.ran,
         .ends_job = p.cost.ends_job,
-        .budget = room == GANG_YES ? NULL : p.in_the_way,
+        .budget = answers[p.result] == GANG_YES ? NULL : p.in_the_way,
     };
     if (e->room == GANG_NOT_ASKED && gang->preempting.none) /* muster has searched for longer */
         e->room = GANG_NO;
@@ -473,7 +470,7 @@ static void explain_victims(struct gang_core *core, struct gang *gang, struct ga
     }
     if (p.deserving && e->room == GANG_NO)
         e->deserving = &p.deserving->ref;
-    for (size_t i = 0; i < n_victims; i++)
+    for (size_t i = 0; i < p.n; i++)
         e->victims[e->n_victims++] = (struct gang_explained_victim){
             .gang = p.victims[i].gang ? &p.victims[i].gang->head->ref : NULL,
             .pod = p.victims[i].pod ? p.victims[i].pod->facts : NULL};
