@@ -12,7 +12,7 @@
  *   write_in_flight.c     chooses the next request; writes in flight
  *   write_rates.c         urgency and rate limits
  *   write_lanes.c         requests that wait
- *   effect_copy.c       copies of effects
+ *   effect_copy.c         copies of effects
  *
  * A request has one owner at a time: the mail, the queue of its lane, or a write in flight. A write
  * in flight is one call, or the pause before its retry. in_flight_end() frees it, so the sender

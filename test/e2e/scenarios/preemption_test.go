@@ -569,14 +569,15 @@ spec:
       - {name: main, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}
 `
 
-// borrowAll starts four such gangs in queue training, on all eight GPUs. Four of these belong to queue
-// research.
-func borrowAll(t *testing.T, c *testbed.Cluster, manifest string) (gangs []testbed.Which) {
+// borrowAll starts four such gangs in queue training, on all eight GPUs, and returns their pods. Four of
+// the GPUs belong to queue research.
+func borrowAll(t *testing.T, c *testbed.Cluster, manifest string) testbed.Which {
 	t.Helper()
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	c.Add(t, kaiQueue("research", "", 4, -1))
 	c.Add(t, kaiQueue("training", "", 4, -1))
+	var gangs []testbed.Which
 	for i := range 4 {
 		name := fmt.Sprintf("lent-%d", i)
 		c.Apply(t, []byte(strings.ReplaceAll(manifest, "NAME", name)))
@@ -585,7 +586,9 @@ func borrowAll(t *testing.T, c *testbed.Cluster, manifest string) (gangs []testb
 	for _, gang := range gangs {
 		c.Recorder.WaitRunning(t, gang, 2, 60*time.Second)
 	}
-	return gangs
+	return func(p *testbed.PodRecord) bool {
+		return slices.ContainsFunc(gangs, func(gang testbed.Which) bool { return gang(p) })
+	}
 }
 
 // Q10: queue research takes back all that it has lent, from two gangs, with one decision. Its gang is
@@ -593,29 +596,14 @@ func borrowAll(t *testing.T, c *testbed.Cluster, manifest string) (gangs []testb
 func TestQ10_WithinOneDecisionAndTheGrace(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, nil, testbed.KAI)
-	gangs := borrowAll(t, c, strings.ReplaceAll(lent, "annotations: {pod-group-name: NAME}",
+	borrowed := borrowAll(t, c, strings.ReplaceAll(lent, "annotations: {pod-group-name: NAME}",
 		"annotations: {pod-group-name: NAME}\n      finalizers: [example.com/slow]"))
-	terminating := func() (names []string) {
-		for _, gang := range gangs {
-			for _, pod := range c.Recorder.Pods(gang) {
-				if pod.Erased.IsZero() && pod.Latest.DeletionTimestamp != nil {
-					names = append(names, pod.Name)
-				}
-			}
-		}
-		return names
-	}
 	arrives := time.Now()
 	own := addQueued(t, c, testbed.KAI, "ml", "own", "research", 4)
-	testbed.Within(t, 30*time.Second, "four pods are evicted", func() error {
-		if n := len(terminating()); n != 4 {
-			return fmt.Errorf("%d are", n)
-		}
-		return nil
-	})
+	victims := waitTerminating(t, c, borrowed, 4)
 	t.Logf("the evictions were requested within %v", time.Since(arrives))
 	c.Recorder.NoneBound(t, own)
-	for _, name := range terminating() {
+	for _, name := range victims {
 		unfinalize(t, c, name)
 	}
 	ended := time.Now()
@@ -628,11 +616,7 @@ func TestQ10_WithinOneDecisionAndTheGrace(t *testing.T) {
 	if n := m.Metrics(t).Sum("muster_preemptions_total"); n != 1 {
 		t.Errorf("%v decisions to evict, want 1", n)
 	}
-	left := 0
-	for _, gang := range gangs {
-		left += boundOf(running(c.Recorder.Pods(gang)))
-	}
-	if left != 4 {
+	if left := boundOf(running(c.Recorder.Pods(borrowed))); left != 4 {
 		t.Errorf("%d pods of queue training run, want 4", left)
 	}
 }
@@ -642,15 +626,10 @@ func TestQ10_WithinOneDecisionAndTheGrace(t *testing.T) {
 func TestQ10_LentQuotaComesBack(t *testing.T) {
 	beside(t)
 	c, m := startAll(t, map[string]any{"reclaimLimitPercent": 20}, testbed.KAI)
-	gangs := borrowAll(t, c, lent)
+	borrowed := borrowAll(t, c, lent)
 	runs(t, c, addQueued(t, c, testbed.KAI, "ml", "own-0", "research", 2), 2)
 	c.WaitEvent(t, "PodGroup", "ml", "own-0", "Preempting", "muster evicts gang ml/lent-")
-	left := func() (n int) {
-		for _, gang := range gangs {
-			n += boundOf(running(c.Recorder.Pods(gang)))
-		}
-		return n
-	}
+	left := func() int { return boundOf(running(c.Recorder.Pods(borrowed))) }
 	if n := left(); n != 6 {
 		t.Errorf("%d pods of queue training run, want 6", n)
 	}
