@@ -18,13 +18,12 @@ import (
 // are five. The median counts, for the gang and for every number of parallel calls.
 func TestC13_AThousandMembersStartTogether(t *testing.T) {
 	const most, rounds = 1.5, 5
+	alone(t)
 	if testbed.Small(t, "contests") {
-		beside(t)
 		c, _ := startThousand(t, thousand/4, false)
 		placeThousand(t, c, thousand/4)
 		return
 	}
-	alone(t)
 	var gang []time.Duration
 	plain := map[int][]time.Duration{}
 	for n := range rounds {
