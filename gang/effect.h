@@ -201,11 +201,12 @@ struct gang_filter_reply {
     const uint32_t *passed; /* else: indexes into the offered names, ascending or best first */
     size_t n_passed;
     struct gang_filter_refusal {
-        uint32_t index;   /* into the offered names */
-        const char *text; /* for FailedAndUnresolvableNodes */
-    } const *refused;     /* the refused nodes that get a text; may be only some of them */
+        uint32_t index; /* into the offered names */
+        const char *text;
+    } const *refused; /* the refused nodes that get a text; may be only some of them */
     size_t n_refused;
-    bool as_full; /* put the texts into FailedNodes, as kube-scheduler does for full nodes */
+    size_t n_full; /* how many of the last refusals go into FailedNodes, where kube-scheduler puts
+                      full nodes; the others go into FailedAndUnresolvableNodes */
 };
 
 /* The content of a PodGroup's status. Strings are borrowed. */

@@ -154,8 +154,8 @@ struct gang_pod_facts {
     char *ns, *uid;
     char *nominated; /* status.nominatedNodeName */
     int64_t version; /* metadata.resourceVersion; 0: none, or not a number */
-    char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none,
-                        several, or the condition contains a message of muster */
+    char *short_of;  /* the only resource that nodes lack according to that condition; NULL: none
+                        or several */
     bool committed;  /* muster bound the pod in a commit (GANG_COMMIT_MARK) */
     bool preempted;  /* kube-scheduler has preempted the pod (condition DisruptionTarget) */
     bool marked;     /* muster evicts the pod with its gang (GANG_VICTIM_MARK) */

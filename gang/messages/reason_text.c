@@ -423,9 +423,16 @@ void pod_text_forget(struct gang *gang)
 }
 
 /*
- * A new reason code is used at once. A new text for the same code waits: briefly at first, while
- * members are still being created and kube-scheduler retries soon, and then longer each time.
+ * How long a text stays after it got a new code. The wait doubles with each new text. It is short
+ * at first, because members are still being created and kube-scheduler tries them again soon. Only
+ * the figures of a shortage change whenever room does, so they wait for the full time.
  */
+static usec_t first_wait(const struct gang_core *core, enum gang_reason_code code)
+{
+    return code == REASON_NOT_ENOUGH_RESOURCES ? core->config.reason_refresh : FIRST_REFRESH;
+}
+
+/* A new reason code is used at once. A new text for the same code waits. */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
     if (!gang->reason.text[0]) /* there is no reason yet, but a refusal needs a text */
@@ -438,7 +445,7 @@ const char *reason_for_pod(struct gang_core *core, struct gang *gang)
         gang->pod_text.text = xstrdup(gang->reason.text);
         gang->pod_text.code = gang->reason.code;
         gang->pod_text.at = core->now;
-        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text.wait * 2;
+        usec_t wait = new_code ? first_wait(core, gang->pod_text.code) : gang->pod_text.wait * 2;
         gang->pod_text.wait =
             wait < core->config.reason_refresh ? wait : core->config.reason_refresh;
     }

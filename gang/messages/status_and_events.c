@@ -193,7 +193,8 @@ void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
  * it would cost a write now, and another write when kube-scheduler tries the pod again. */
 static bool has_scheduler_message(const struct gang *gang, const struct pod *pod)
 {
-    return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;
+    return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of &&
+           pod->facts->said_alone;
 }
 
 bool gang_has_plan(const struct gang *gang)

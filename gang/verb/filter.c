@@ -100,25 +100,14 @@ static bool has_lower_priority_pod(const struct node *node, int32_t priority)
 }
 
 /*
- * Whether the member gets kube-scheduler's message "Insufficient X" again, instead of its gang's
- * reason.
+ * Whether the offered nodes may be refused as full.
  *
- * kube-scheduler tries all waiting pods whenever room changes. If the message of a pod changes,
- * kube-scheduler writes its condition, waits for this write, and sends an event. While nodes pass
- * from one gang to the next, messages would change from "16 Insufficient X" to "1 gang …, 12
- * Insufficient X" and back. So a member that has got its gang's reason once, and now has
- * "Insufficient X", keeps that message: for this member, reserved nodes are as full as the others.
- *
- * The same message requires the same kind of refusal, FailedNodes, and the default preemption tries
- * nodes in FailedNodes. It returns an error if such a node has pods of a lower priority but would
- * have room without evicting them. So the message is not repeated if there may be such pods.
+ * The default preemption tries full nodes. It returns an error if such a node has pods of a lower
+ * priority but would have room without evicting them. So there must be no such pods.
  */
-static bool may_repeat_message(struct gang_core *core, const struct gang_event *ev,
-                               const struct pod *pod)
+static bool may_be_full(struct gang_core *core, const struct gang_event *ev, const struct pod *pod)
 {
-    enum gang_reason_code code = reason_code_for_pod(pod->gang);
-    if (code != REASON_NOT_ENOUGH_RESOURCES || pod->emitted_reason != code ||
-        !pod->facts->short_of || ev->n_names > REPEAT_NODES_MAX)
+    if (!pod->facts->short_of || ev->n_names > REPEAT_NODES_MAX)
         return false;
     int32_t priority = pod->facts->priority;
     list_for_each (other, &core->filter_results, struct pod, in_filter_results)
@@ -132,18 +121,39 @@ static bool may_repeat_message(struct gang_core *core, const struct gang_event *
     return true;
 }
 
-/* Refuses all nodes with kube-scheduler's own message for nodes that lack the resource. */
-static void reply_full(struct gang_core *core, const struct gang_event *ev, struct pod *pod)
+/*
+ * Whether the member gets the message again that its condition has, see reply_again().
+ *
+ * kube-scheduler tries all waiting pods whenever room changes. If the message of a pod changes,
+ * kube-scheduler writes its condition, waits for this write, and sends an event. While nodes pass
+ * from one gang to the next, messages would change from "16 Insufficient X" to "1 gang …, 12
+ * Insufficient X" and back. So a member that has got its gang's reason once keeps its message.
+ */
+static bool may_repeat_message(struct gang_core *core, const struct gang_event *ev,
+                               const struct pod *pod)
+{
+    enum gang_reason_code code = reason_code_for_pod(pod->gang);
+    return code == REASON_NOT_ENOUGH_RESOURCES && pod->emitted_reason == code &&
+           may_be_full(core, ev, pod);
+}
+
+/*
+ * Refuses all nodes with the message that the pod's condition has: as kube-scheduler refuses full
+ * nodes, and the first node with `text`. So the message is "1 gang …, 15 Insufficient X" however
+ * many of 16 nodes are offered. `text` is NULL if the condition does not contain it.
+ */
+static void reply_again(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
+                        const char *text)
 {
     cleanup_free char *message = xasprintf("Insufficient %s", pod->facts->short_of);
-    const char *text = fx_str(core, message);
+    const char *full = fx_str(core, message);
     struct gang_filter_refusal *refused = fx_alloc(core, ev->n_names * sizeof *refused);
     for (size_t i = 0; i < ev->n_names; i++)
-        refused[i] = (struct gang_filter_refusal){(uint32_t)i, text};
+        refused[i] = (struct gang_filter_refusal){(uint32_t)i, text && i == 0 ? text : full};
     struct gang_filter_reply *r = reply(core, ev);
     r->refused = refused;
     r->n_refused = ev->n_names;
-    r->as_full = true;
+    r->n_full = ev->n_names - (text && ev->n_names);
     pod_has_no_node(core, pod);
 }
 
@@ -262,6 +272,16 @@ static void note_infeasible(struct gang_core *core, struct pod *pod, const struc
 }
 
 /*
+ * Whether a list may lack the slot's node only because kube-scheduler has not seen yet that a pod
+ * has just left the node. After muster has nominated the member, kube-scheduler has seen this: it
+ * sees the nomination later than the end of the pod.
+ */
+static bool may_not_show(const struct gang_core *core, const struct slot *slot)
+{
+    return !slot->steered && node_just_freed(core, slot->node);
+}
+
+/*
  * The node of the member's slot is not offered. If the list is complete, kube-scheduler refuses the
  * node. If it is a sample, this is certain only for the nominated node: kube-scheduler tries that
  * node first, alone, and filters other nodes only if it was refused, by a plugin or by muster just
@@ -269,9 +289,7 @@ static void note_infeasible(struct gang_core *core, struct pod *pod, const struc
  * (`declined`). So muster nominates the member to the node once, and the next list then shows
  * whether the node is infeasible.
  *
- * kube-scheduler may not have seen yet that a pod has just left the node. So the list does not
- * count for such a node, unless muster has nominated the member since: kube-scheduler sees the
- * nomination later than the end of the pod.
+ * If pods have just left the node, the list does not count, see may_not_show().
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
@@ -279,8 +297,7 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     struct slot *slot = pod->slot;
     bool whole = !is_sample(core, ev);
     bool refused = whole || (!declined && str_eq(nominated, slot->node->name));
-    bool seen_free = slot->steered || !node_just_freed(core, slot->node);
-    if (refused && seen_free) {
+    if (refused && !may_not_show(core, slot)) {
         note_infeasible(core, pod, ev, whole);
     } else if (!slot->steered) {
         slot_steer(slot);
@@ -330,10 +347,14 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
         reply_one(core, ev, (uint32_t)at);
         return;
     }
-    struct gang *gang = pod->gang;
-    struct slot *slot = pod->slot;
-    reply_none(core, ev, pod,
-               reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, slot->node->name));
+    /* A moment later, the node is offered, so a new message would not be worth a write. */
+    if (!own_call && pod->facts->said_alone && may_not_show(core, pod->slot) &&
+        may_be_full(core, ev, pod))
+        reply_again(core, ev, pod, NULL);
+    else
+        reply_none(core, ev, pod,
+                   reason_call(core, REASON_NODE_NOT_OFFERED, pod->gang, pod->facts,
+                               pod->slot->node->name));
     if (!own_call)
         not_offered(core, pod, ev, nominated, declined);
 }
@@ -516,7 +537,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
                       gang->head->ref.ns, gang->head->ref.name);
         reply_none(core, ev, pod, text);
     } else if (may_repeat_message(core, ev, pod)) {
-        reply_full(core, ev, pod);
+        reply_again(core, ev, pod, pod->facts->said_alone ? NULL : reason_for_pod(core, gang));
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
         pod_reason_emitted(pod, gang->pod_text.code);

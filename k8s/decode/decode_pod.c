@@ -239,8 +239,6 @@ static char *decode_shortage(const char *message)
 {
     static const char insufficient[] = "Insufficient ";
     cleanup_free char *found = NULL;
-    if (strstr(message, "gang "))
-        return NULL;
     for (const char *at = message; (at = strstr(at, insufficient));) {
         at += strlen(insufficient);
         size_t n = strcspn(at, ", ");

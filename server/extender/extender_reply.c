@@ -38,16 +38,27 @@ static void put_nodes(const struct extender_args *a, const struct gang_filter_re
     buf_puts(out, a->items ? ITEMS_TAIL : "],\"Nodes\":null");
 }
 
+static void put_refusals(const struct extender_args *args,
+                         const struct gang_filter_refusal *refused, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_text(out, args->names[refused[i].index]);
+        buf_putc(out, ':');
+        put_text(out, refused[i].text);
+    }
+}
+
 static void put_refused(const struct extender_args *args, const struct gang_filter_reply *reply,
                         struct buf *out)
 {
-    buf_puts(out, reply->as_full ? ",\"FailedNodes\":{" : ",\"FailedAndUnresolvableNodes\":{");
-    for (size_t i = 0; i < reply->n_refused; i++) {
-        if (i)
-            buf_putc(out, ',');
-        put_text(out, args->names[reply->refused[i].index]);
-        buf_putc(out, ':');
-        put_text(out, reply->refused[i].text);
+    size_t unresolvable = reply->n_refused - reply->n_full;
+    buf_puts(out, ",\"FailedAndUnresolvableNodes\":{");
+    put_refusals(args, reply->refused, unresolvable, out);
+    if (reply->n_full) {
+        buf_puts(out, "},\"FailedNodes\":{");
+        put_refusals(args, reply->refused + unresolvable, reply->n_full, out);
     }
     buf_puts(out, "},\"Error\":\"\"}");
 }

@@ -407,7 +407,7 @@ static const struct record_field filter_fields[] = {
     PART(gang_effect, filter, passed, RUNS, PART_COUNT(gang_effect, filter, n_passed)),
     PART(gang_effect, filter, refused, LIST, PART_COUNT(gang_effect, filter, n_refused),
          .of = &refusal),
-    PART(gang_effect, filter, as_full, BOOL),
+    PART(gang_effect, filter, n_full, I64),
 };
 static const struct record_field prioritize_fields[] = {
     PART(gang_effect, prioritize, id, I64),

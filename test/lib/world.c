@@ -134,7 +134,7 @@ static void see_filter(struct world *w, const struct gang_effect *e, const struc
         assert_true(r->refused[i].index < ev->n_names && r->refused[i].text[0]);
     keep(&w->passed, buf_steal(&b));
     w->n_refused = r->n_refused;
-    w->as_full = r->as_full;
+    w->n_full = r->n_full;
     keep(&w->refusal, xstrdup(r->error ? r->error : r->n_refused ? r->refused[0].text : ""));
 }
 

@@ -75,7 +75,7 @@ struct world {
     char *passed;     /* names of the nodes that passed, separated by spaces */
     char *refusal;    /* the first reason, or the error */
     size_t n_refused; /* nodes with a reason */
-    bool as_full;     /* kube-scheduler counts these nodes as nodes without room */
+    size_t n_full;    /* how many of these kube-scheduler counts as nodes without room */
 
     struct map nodes; /* the keys are the names that world_filter() offers */
     struct map links; /* pod name -> PodGroup name, owned */

@@ -294,6 +294,16 @@ static uint32_t let_through(const struct queued *q, const struct gang_filter_rep
     return nodes;
 }
 
+/* Nodes that are refused as full get kube-scheduler's message, and then all nodes get a message. */
+static void check_full(struct model *m, int p, const struct gang_filter_reply *r, size_t n_names)
+{
+    bool good = !r->n_full || (r->n_refused == n_names && r->n_full + 1 >= n_names);
+    for (size_t i = r->n_refused - r->n_full; i < r->n_refused; i++)
+        good = good && strncmp(r->refused[i].text, "Insufficient ", 13) == 0;
+    if (!good)
+        model_fail(m, "answer", "p%d: full nodes are not refused with \"Insufficient\"", p);
+}
+
 static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
 {
     const struct gang_filter_reply *r = &e->filter;
@@ -322,14 +332,11 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
         t->unschedulable = true;
-        t->said = r->as_full ? SAID_FULL : SAID_GANG;
+        t->said = r->n_full && r->n_full == r->n_refused ? SAID_FULL : SAID_GANG;
         if (t->dirty == CLEAN)
             t->dirty = RENOMINATED;
-        if (r->as_full &&
-            (r->n_refused != q->n_names || strncmp(r->refused[0].text, "Insufficient ", 13)))
-            model_fail(m, "answer", "p%d: the reply does not say \"Insufficient\" for all nodes",
-                       p);
-        t->plain = r->as_full;
+        check_full(m, p, r, q->n_names);
+        t->plain = r->n_full || q->n_names < NODES; /* the other nodes lacked room */
         if (n == 1) /* otherwise, later events of the step can have changed the state */
             oracle_kept_out(m, p, q->names, q->n_names);
         if (n == 1 && strstr(r->refused[0].text, "which kube-scheduler did not offer"))

@@ -6,13 +6,20 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* A member of g with what kube-scheduler wrote to it after a try on a full cluster. */
-static void set_short_of(struct world *w, const char *pod, const char *short_of)
+/* A member of g with what kube-scheduler wrote to it after a try. */
+static void set_message(struct world *w, const char *pod, const char *short_of, bool alone)
 {
     struct gang_pod_facts *f = world_pod_facts(pod, "g", 4);
     f->unschedulable = true;
     f->short_of = xstrdup_null(short_of);
+    f->said_alone = alone;
     world_pod_set(w, f);
+}
+
+/* All nodes were full. */
+static void set_short_of(struct world *w, const char *pod, const char *short_of)
+{
+    set_message(w, pod, short_of, true);
 }
 
 /* g needs two nodes. b is free, and a pod runs on a. */
@@ -30,7 +37,7 @@ static struct world *half_full(void)
 static void assert_full_reason(struct world *w, const char *names)
 {
     assert_string_equal(world_filter_on(w, "g-0", names, NULL), "");
-    assert_false(w->as_full);
+    assert_int_equal(w->n_full, 0);
     assert_int_equal(w->n_refused, 1);
     assert_non_null(strstr(w->refusal, "g: "));
 }
@@ -38,7 +45,7 @@ static void assert_full_reason(struct world *w, const char *names)
 static void assert_repeated(struct world *w, const char *names, size_t n)
 {
     assert_string_equal(world_filter_on(w, "g-0", names, NULL), "");
-    assert_true(w->as_full);
+    assert_int_equal(w->n_full, n);
     assert_int_equal(w->n_refused, n);
     assert_string_equal(w->refusal, "Insufficient " GPU);
 }
@@ -60,8 +67,47 @@ static void filter_repeats_the_reason_on_the_pod(void **state)
     assert_repeated(w, "b", 1);
     world_node(w, "c", 2);
     assert_repeated(w, "b c", 2);
-    set_short_of(w, "g-0", NULL); /* the pod has muster's own reason */
+    set_message(w, "g-0", NULL, false); /* the pod has muster's own reason */
     assert_full_reason(w, "b");
+    world_free(w);
+}
+
+/* Node a was full, and the pod has "1 gang …, 1 Insufficient X". It gets that again, however many
+ * nodes are offered and whatever its gang lacks now. */
+static void filter_repeats_the_reason_of_the_gang_beside_full_nodes(void **state)
+{
+    (void)state;
+    struct world *w = half_full();
+    assert_full_reason(w, "b");
+    cleanup_free char *reason = xstrdup(w->refusal);
+    set_message(w, "g-0", GPU, false);
+    world_node(w, "c", 2);
+    world_pod_seen(w, "small", NULL, 2, "b", PHASE_RUNNING);
+    assert_string_equal(world_filter_on(w, "g-0", "b c", NULL), "");
+    assert_int_equal(w->n_refused, 2);
+    assert_int_equal(w->n_full, 1);
+    assert_string_equal(w->refusal, reason);
+    world_wait(w, SECONDS(31)); /* new figures reach the pod after half a minute */
+    assert_string_equal(world_filter_on(w, "g-0", "b c", NULL), "");
+    assert_int_equal(w->n_full, 1);
+    assert_non_null(strstr(w->refusal, "room for 0"));
+    world_free(w);
+}
+
+/* kube-scheduler sees the end of a pod later than muster. The member has a slot, and its message is
+ * not changed for a moment. */
+static void a_node_that_has_just_become_free_is_refused_with_the_same_message(void **state)
+{
+    (void)state;
+    struct world *w = half_full_and_refused();
+    world_node(w, "c", 2);
+    world_pod_gone(w, "other");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_repeated(w, "c", 1);
+    set_message(w, "g-1", GPU, false);
+    assert_string_equal(world_filter_on(w, "g-1", "c", NULL), "");
+    assert_int_equal(w->n_full, 0);
+    assert_non_null(strstr(w->refusal, "did not offer"));
     world_free(w);
 }
 
@@ -95,7 +141,7 @@ static void every_member_learns_the_reason_of_its_gang(void **state)
                             "Pod/g-1 Unschedulable: gang default/g: 2 members needed, room for 1 "
                             "(4 short of nvidia.com/gpu)"));
     assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "");
-    assert_true(w->as_full);
+    assert_int_equal(w->n_full, 1);
     world_free(w);
 }
 
@@ -178,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filter_repeats_the_reason_on_the_pod),
+        cmocka_unit_test(filter_repeats_the_reason_of_the_gang_beside_full_nodes),
+        cmocka_unit_test(a_node_that_has_just_become_free_is_refused_with_the_same_message),
         cmocka_unit_test(a_plan_wakes_a_pod_with_a_repeated_reason),
         cmocka_unit_test(every_member_learns_the_reason_of_its_gang),
         cmocka_unit_test(filter_repeats_the_reason_during_a_backoff),

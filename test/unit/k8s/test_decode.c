@@ -781,7 +781,10 @@ static void the_condition_names_the_resource_that_is_short(void **state)
         {"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.", "cpu"},
         {"0/3 nodes are available: 3 Insufficient cpu. preemption: 3 Insufficient cpu.", "cpu"},
         {"0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory.", NULL},
-        {"0/3 nodes are available: 2 Insufficient cpu, 1 gang ml/g: room for 2.", NULL},
+        {"0/3 nodes are available: 1 gang ml/g: room for 2 (4 short of memory), 2 Insufficient "
+         "cpu. no new claims to deallocate.",
+         "cpu"},
+        {"0/3 nodes are available: 1 gang ml/g: room for 2 (4 short of memory).", NULL},
         {"0/3 nodes are available: 3 node(s) were unschedulable.", NULL},
         {"Insufficient ", NULL},
         {"", NULL},

@@ -111,11 +111,19 @@ static void chosen_nodes_are_echoed_byte_for_byte(void **state)
     buf_clear(&out);
     const struct gang_filter_refusal full[] = {{0, "Insufficient gpu"}, {1, "Insufficient gpu"}};
     extender_write_filter(
-        &a, &(struct gang_filter_reply){.id = 1, .refused = full, .n_refused = 2, .as_full = true},
+        &a, &(struct gang_filter_reply){.id = 1, .refused = full, .n_refused = 2, .n_full = 2},
         &out);
     assert_json(&out, "{\"Nodes\":{\"metadata\":{},\"items\":[]},\"NodeNames\":null,"
+                      "\"FailedAndUnresolvableNodes\":{},"
                       "\"FailedNodes\":{\"a-1\":\"Insufficient gpu\","
                       "\"b\":\"Insufficient gpu\"},\"Error\":\"\"}");
+    buf_clear(&out);
+    extender_write_filter(
+        &a, &(struct gang_filter_reply){.id = 1, .refused = full, .n_refused = 2, .n_full = 1},
+        &out);
+    assert_json(&out, "{\"Nodes\":{\"metadata\":{},\"items\":[]},\"NodeNames\":null,"
+                      "\"FailedAndUnresolvableNodes\":{\"a-1\":\"Insufficient gpu\"},"
+                      "\"FailedNodes\":{\"b\":\"Insufficient gpu\"},\"Error\":\"\"}");
     buf_clear(&out);
     extender_write_filter(&a, &(struct gang_filter_reply){.id = 1, .pass_all = true}, &out);
     assert_non_null(strstr(buf_str(&out), "\"items\":[" NODE_A "," NODE_B "]"));
