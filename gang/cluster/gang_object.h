@@ -220,6 +220,7 @@ struct gang {
     struct pod_text {
         char *text; /* what filter answers for waiting members; changes less often than `reason` */
         enum gang_reason_code code;
+        usec_t since;    /* when it got its code */
         usec_t at, wait; /* no new text for the same code before `at` + `wait` */
     } pod_text;
 

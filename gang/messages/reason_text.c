@@ -23,6 +23,9 @@ _Static_assert(PLAN_WORK_MAX == 1000000, "NODE_CHECKS names another number");
  * wakes the pod. The retry may already get a new text. */
 #define FIRST_REFRESH (5 * USEC_PER_MSEC)
 
+/* The first figures of a shortage may be out of date soon, because more gangs are being planned. */
+#define SETTLES_WITHIN USEC_PER_SEC
+
 const char *gang_state_name(enum gang_state state)
 {
     static const char *const names[] = {
@@ -422,30 +425,34 @@ void pod_text_forget(struct gang *gang)
     free(STEAL(gang->pod_text.text));
 }
 
-/*
- * How long a text stays after it got a new code. The wait doubles with each new text. It is short
- * at first, because members are still being created and kube-scheduler tries them again soon. Only
- * the figures of a shortage change whenever room does, so they wait for the full time.
- */
-static usec_t first_wait(const struct gang_core *core, enum gang_reason_code code)
+/* Whether a new text for the same code may replace the text of the pods. The figures of a shortage
+ * change whenever room does, so after a first second they wait for the full time. */
+static bool pod_text_due(const struct gang_core *core, const struct gang *gang)
 {
-    return code == REASON_NOT_ENOUGH_RESOURCES ? core->config.reason_refresh : FIRST_REFRESH;
+    const struct pod_text *t = &gang->pod_text;
+    bool settled = t->code == REASON_NOT_ENOUGH_RESOURCES && core->now - t->since >= SETTLES_WITHIN;
+    return gang->state != GANG_BACKED_OFF &&
+           core->now - t->at >= (settled ? core->config.reason_refresh : t->wait);
 }
 
-/* A new reason code is used at once. A new text for the same code waits. */
+/*
+ * A new reason code is used at once. A new text for the same code waits: briefly at first, while
+ * members are still being created and kube-scheduler retries soon, and then longer each time.
+ */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
     if (!gang->reason.text[0]) /* there is no reason yet, but a refusal needs a text */
         return reason_call(core, REASON_NONE, gang, NULL, NULL);
     bool new_code = !gang->pod_text.text || gang->pod_text.code != reason_code_for_pod(gang);
-    bool due =
-        gang->state != GANG_BACKED_OFF && core->now - gang->pod_text.at >= gang->pod_text.wait;
-    if (new_code || (due && strcmp(gang->pod_text.text, gang->reason.text) != 0)) {
+    if (new_code ||
+        (pod_text_due(core, gang) && strcmp(gang->pod_text.text, gang->reason.text) != 0)) {
         free(gang->pod_text.text);
         gang->pod_text.text = xstrdup(gang->reason.text);
         gang->pod_text.code = gang->reason.code;
         gang->pod_text.at = core->now;
-        usec_t wait = new_code ? first_wait(core, gang->pod_text.code) : gang->pod_text.wait * 2;
+        if (new_code)
+            gang->pod_text.since = core->now;
+        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text.wait * 2;
         gang->pod_text.wait =
             wait < core->config.reason_refresh ? wait : core->config.reason_refresh;
     }
