@@ -158,11 +158,11 @@ func TestRebound(t *testing.T) {
 	}
 }
 
-func TestAllowedSpread(t *testing.T) {
+func TestPromisedSpread(t *testing.T) {
 	for members, want := range map[int]time.Duration{
 		1: time.Second, 100: time.Second, 101: 2 * time.Second, 1000: 10 * time.Second,
 	} {
-		if got := allowedSpread(members); got != want {
+		if got := promisedSpread(members); got != want {
 			t.Errorf("%d members: got %v, want %v", members, got, want)
 		}
 	}

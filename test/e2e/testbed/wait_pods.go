@@ -90,8 +90,8 @@ func (r *Recorder) AllSay(t TB, which Which, n int, text string) {
 	}
 }
 
-// Together checks that the selected pods were bound together: within a second for every hundred
-// pods. It returns how long it took.
+// Together checks that the selected pods were bound together, see allowedSpread(). It returns how
+// long that took.
 func (r *Recorder) Together(t TB, which Which) time.Duration {
 	t.Helper()
 	pods := r.Pods(which)
