@@ -21,9 +21,8 @@ type contest struct {
 // The size that was used to measure other schedulers. With gates the makespan keeps the promise,
 // 1.10. Without gates, the API server needs about a core whenever one wave ends and the next begins:
 // kube-scheduler tries all waiting pods again, and writes a condition and an event for each pod that
-// it refuses for the first time. The order of these tries is not the cause (docs/decisions/107). How
-// long this takes depends on the machine (docs/benchmarks.md has 1.08 to 1.25). So the default mode
-// has its own bound here.
+// it refuses for the first time (docs/decisions/107). How long this takes depends on the machine
+// (docs/benchmarks.md has 1.08 to 1.25). So the default mode has its own bound here.
 var (
 	waves24      = contest{"24x8x4on128", testbed.Waves24, testbed.WavesPlain, 1.30}
 	waves24Gated = contest{"24x8x4on128-gated", testbed.Waves24, testbed.WavesGated, 1.10}
