@@ -145,15 +145,16 @@ static bool may_repeat_message(struct gang_core *core, const struct gang_event *
 static void reply_again(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
                         const char *text)
 {
+    size_t n = ev->n_names, n_text = text && n ? 1 : 0;
     cleanup_free char *message = xasprintf("Insufficient %s", pod->facts->short_of);
     const char *full = fx_str(core, message);
-    struct gang_filter_refusal *refused = fx_alloc(core, ev->n_names * sizeof *refused);
-    for (size_t i = 0; i < ev->n_names; i++)
-        refused[i] = (struct gang_filter_refusal){(uint32_t)i, text && i == 0 ? text : full};
+    struct gang_filter_refusal *refused = fx_alloc(core, n * sizeof *refused);
+    for (size_t i = 0; i < n; i++)
+        refused[i] = (struct gang_filter_refusal){(uint32_t)i, i < n_text ? text : full};
     struct gang_filter_reply *r = reply(core, ev);
     r->refused = refused;
-    r->n_refused = ev->n_names;
-    r->n_full = ev->n_names - (text && ev->n_names);
+    r->n_refused = n;
+    r->n_full = n - n_text;
     pod_has_no_node(core, pod);
 }
 

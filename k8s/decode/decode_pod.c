@@ -233,7 +233,7 @@ static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
 /*
  * Returns the resource in a message of kube-scheduler such as "0/4 nodes are available: 1 node(s)
  * were unschedulable, 3 Insufficient nvidia.com/gpu. …". The caller frees it. NULL: the message
- * names no resource or several, or it names a gang and is therefore not kube-scheduler's alone.
+ * names no resource or several.
  */
 static char *decode_shortage(const char *message)
 {

@@ -175,14 +175,10 @@ func (h History) Partials(needed map[string]int, end time.Time) []Partial {
 	return found
 }
 
-// inGate is the factor of a time limit in the gate, where other scenarios and a benchmark keep both
-// cores busy. Bounds of CPU time have the same factor there (test/lib/cpu_cost.h).
-const inGate = 4
-
 // allowedSpread is how long the bindings of a gang may take in this run.
 func allowedSpread(members int) time.Duration {
 	if InGate() {
-		return inGate * promisedSpread(members)
+		return gateFactor * promisedSpread(members)
 	}
 	return promisedSpread(members)
 }
