@@ -83,7 +83,8 @@ static bool whole_without(const struct model *m, uint32_t family, const bool vic
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool its = t->exists && pod_group(t) >= 0 && family >> pod_group(t) & 1;
-        bool runs = its && member_counts(t) && oracle_committed(m, i) && t->preempted != t->serial;
+        bool evicted = t->preempted == t->serial && t->phase != PHASE_SUCCEEDED;
+        bool runs = its && member_counts(t) && oracle_committed(m, i) && !evicted;
         has[i] = runs && !(victims && victims[i]);
         *ret_left |= has[i] && !pod_finished(t);
         *ret_hit |= runs && !has[i];
