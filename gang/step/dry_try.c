@@ -21,8 +21,8 @@
 #include "gang/queue/queues.h"
 #include "gang/step/what_if.h"
 
-/* The limit of all tries, in scanned nodes. It takes about 20 ms. */
-#define WORK_MAX 100000
+/* The limit of all tries, in scanned nodes. It takes about 12 ms. */
+#define WORK_MAX 60000
 /* The cost of a try, and for each member, in addition to what it scans and places. */
 #define WORK_PER_TRY    50
 #define WORK_PER_MEMBER 2
