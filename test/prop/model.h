@@ -380,12 +380,13 @@ void budgets_count(struct model *m, int p);
 void evictions_retry(struct model *m);
 /* Deletes all budgets and carries out all evictions. */
 void evictions_end(struct model *m);
-/* A longer time than that for which muster tries to evict a pod (EVICT_TIME). Then it gives up the
- * evictions that are refused. */
+/* How long muster tries to evict a pod. Then it gives up, and the pod counts as before. */
+#define EVICT_TIME SECONDS(300)
+/* Longer than that. */
 #define EVICTIONS_END SECONDS(310)
-#define EVICT_TIME    SECONDS(300)
 /* How long muster waits for the marks of a gang. */
 #define MARK_LIMIT SECONDS(5)
+/* Gives up the evictions that have been refused for EVICT_TIME. */
 void evictions_give_up(struct model *m);
 
 /* ---- model_suspension.c ---- */

@@ -178,9 +178,11 @@ void evictions_retry(struct model *m)
 
 void evictions_give_up(struct model *m)
 {
-    for (int p = 0; p < PODS; p++)
-        if (m->now - m->pods[p].refused_at >= EVICT_TIME)
-            m->pods[p].refused = 0;
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        if (t->refused == t->serial && m->now - t->refused_at >= EVICT_TIME)
+            t->refused = t->preempted = 0;
+    }
 }
 
 void evictions_end(struct model *m)

@@ -42,6 +42,7 @@ static void pass_time(struct model *m, usec_t t)
     oracle_steered(m, /* before= */ true);
     for (int ticks = 0; (next = gang_core_next(m->core)) <= to; ticks++) {
         m->now = next > m->now ? next : m->now;
+        evictions_give_up(m);
         model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
         model_step(m);
         if (gang_core_next(m->core) == next)
@@ -211,7 +212,6 @@ static void wait_for_evictions(struct model *m, usec_t t)
         objects_show_all(m);
         pass_time(m, SECONDS(5));
     }
-    evictions_give_up(m);
 }
 
 static void do_wait(struct model *m, const struct op *op)
