@@ -386,6 +386,9 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
     if (some && gang->state != GANG_RECOVERING) {
         recover(core, gang);
     } else if (!some && gang->state == GANG_RECOVERING) { /* no member is bound any more */
+        /* Limits do not stop a gang that is bound in part, so the plan may exceed them. */
+        if (plan_exceeds_queue(core, gang))
+            plan_drop(core, gang, REASON_SLOT_MOVED);
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
         gang_plan_again(gang);
     }

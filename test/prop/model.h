@@ -65,6 +65,7 @@ struct pod_truth {
     usec_t refused_at;
     int marked;          /* the serial of the pod with muster's condition DisruptionTarget */
     bool inherited_mark; /* an earlier core has marked it */
+    int shown_mark;      /* the serial of the pod whose mark this core has seen */
     int chosen;          /* the serial of the pod that this core has marked and not evicted yet */
     usec_t chosen_at;
     int paused; /* the serial of the pod whose workload muster has last asked to suspend */

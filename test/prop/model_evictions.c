@@ -122,8 +122,7 @@ bool marks_shown(const struct model *m, int p)
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool waits = t->exists && t->chosen == t->serial && !t->deleting;
-        if (waits && pod_group(t) == pod_group(&m->pods[p]) &&
-            (t->marked != t->serial || t->dirty == CHANGED))
+        if (waits && pod_group(t) == pod_group(&m->pods[p]) && t->shown_mark != t->serial)
             return false;
     }
     return true;

@@ -306,6 +306,27 @@ static void Q01_a_lowered_limit_leaves_running_work_alone(void **state)
     world_free(w);
 }
 
+/* Limits do not stop a gang that is bound in part. When its last member goes, they count again. */
+static void Q01_a_gang_that_is_not_bound_any_more_is_held_to_the_limit(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(2, 8);
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 2);
+    world_queued(w, "a", "q", 2, 1);
+    world_try_members(w, "a", 0, 2);
+    world_result(w, "a-0", "n0", OUTCOME_OK);
+    world_result(w, "a-1", "n0", OUTCOME_REFUSED);
+    assert_string_equal(world_state(w, "a"), "Recovering");
+    world_queue(w, "q", NULL, GANG_NOT_STATED, 0);
+    world_members(w, "a", 2, 3, 0);
+    assert_string_equal(world_state(w, "a"), "Recovering");
+    assert_int_equal(world_queue_used(w, "q", GPU), 2); /* of a-0 and of the slot for a-1 */
+    world_pod_gone(w, "a-0");
+    assert_string_equal(world_state(w, "a"), "Waiting");
+    assert_string_equal(world_reason_name(w, "a"), "QueueLimitReached");
+    world_free(w);
+}
+
 /* ---- bad objects ---- */
 
 static void Q05_names_count_from_the_first_queue_object_on(void **state)
@@ -757,6 +778,7 @@ int main(void)
         cmocka_unit_test(Q01_a_reserved_amount_is_never_lent),
         cmocka_unit_test(Q01_a_pod_without_a_gang_is_held_to_its_queue),
         cmocka_unit_test(Q01_a_lowered_limit_leaves_running_work_alone),
+        cmocka_unit_test(Q01_a_gang_that_is_not_bound_any_more_is_held_to_the_limit),
         cmocka_unit_test(Q05_names_count_from_the_first_queue_object_on),
         cmocka_unit_test(Q05_a_deleted_queue_leaves_running_gangs_alone),
         cmocka_unit_test(Q05_a_cycle_stops_its_own_queues_alone),
