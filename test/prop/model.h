@@ -55,7 +55,7 @@ struct pod_truth {
     struct op spec; /* the operation that created the pod, with later changes */
     bool stands_in; /* it does not exist: it stands for a pod of a suspended workload */
     int node;       /* the node to which the pod is bound */
-    enum gang_phase phase;
+    enum gang_phase phase, shown_phase;
     bool deleting;
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */

@@ -268,6 +268,7 @@ static void show_pod(struct model *m, int p)
             t->steered_turn = ++m->turn;
         t->joins = false;
         t->shown_mark = t->marked;
+        t->shown_phase = t->phase;
         model_tell(m, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, p)}, p);
     } else if (t->shown) {
         model_uncharge(m, t);

@@ -79,13 +79,15 @@ static bool is_lost(const struct model *m, int p)
     return m->dying && !(m->landed >> (p & 31) & 1);
 }
 
-/* The pods that its budgets let muster evict include those that it has only marked. */
+/* The pods that its budgets let muster evict include those that it has only marked, and that run as
+ * far as it knows. */
 static bool marks_exceed_budgets(const struct model *m, int p)
 {
     uint32_t budgets = budgets_of(m, &m->pods[p]);
     int marked[BUDGETS] = {0};
     for (int i = 0; i < PODS; i++)
-        if (m->pods[i].exists && m->pods[i].chosen == m->pods[i].serial)
+        if (m->pods[i].exists && m->pods[i].chosen == m->pods[i].serial &&
+            m->pods[i].shown_phase == PHASE_RUNNING)
             for (int b = 0; b < BUDGETS; b++)
                 marked[b] += budgets_of(m, &m->pods[i]) >> b & 1;
     for (int b = 0; b < BUDGETS; b++)
@@ -121,7 +123,7 @@ bool marks_shown(const struct model *m, int p)
 {
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
-        bool waits = t->exists && t->chosen == t->serial && !t->deleting;
+        bool waits = t->exists && t->chosen == t->serial && !t->deleting && !pod_finished(t);
         if (waits && pod_group(t) == pod_group(&m->pods[p]) && t->shown_mark != t->serial)
             return false;
     }
