@@ -324,6 +324,8 @@ extern const struct queue_id queue_ids[QUEUES];
 
 /* ---- model_api_objects.c ---- */
 bool pod_finished(const struct pod_truth *t);
+/* Whether muster evicts the pod, so that it does not count as a member. */
+bool pod_evicted(const struct pod_truth *t);
 static inline int pod_group(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_BADLINK) ? -1 : op_get(&t->spec, A_LINK, -1);

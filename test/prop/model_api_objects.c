@@ -12,6 +12,11 @@ bool pod_finished(const struct pod_truth *t)
     return t->phase == PHASE_SUCCEEDED || t->phase == PHASE_FAILED;
 }
 
+bool pod_evicted(const struct pod_truth *t)
+{
+    return t->preempted == t->serial && t->phase != PHASE_SUCCEEDED;
+}
+
 void pod_needs(const struct pod_truth *t, int64_t need[RESOURCES])
 {
     need[R_GPUS] = op_get(&t->spec, A_GPUS, 0);

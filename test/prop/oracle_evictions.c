@@ -83,8 +83,7 @@ static bool whole_without(const struct model *m, uint32_t family, const bool vic
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         bool its = t->exists && pod_group(t) >= 0 && family >> pod_group(t) & 1;
-        bool evicted = t->preempted == t->serial && t->phase != PHASE_SUCCEEDED;
-        bool runs = its && member_counts(t) && oracle_committed(m, i) && !evicted;
+        bool runs = its && member_counts(t) && oracle_committed(m, i) && !pod_evicted(t);
         has[i] = runs && !(victims && victims[i]);
         *ret_left |= has[i] && !pod_finished(t);
         *ret_hit |= runs && !has[i];

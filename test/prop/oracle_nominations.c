@@ -87,19 +87,21 @@ void without_room_of_terminating(const struct model *m, int n, int64_t left[RESO
 
 /* ---- plans ---- */
 
-/* An upper bound of the priority with which the family counts between namespaces. */
+/* An upper bound of the priority with which the family counts between namespaces. A new member
+ * replaces a pod that stands for one of a suspended workload, so such pods count only if there are
+ * no others. */
 static int lowest_member(const struct model *m, uint32_t family)
 {
-    int lowest = INT32_MAX;
+    int lowest[] = {INT32_MAX, INT32_MAX};
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
-        int g = t->exists && member_counts(t) ? pod_group(t) : -1;
+        int g = t->exists && member_counts(t) && !pod_evicted(t) ? pod_group(t) : -1;
         if (t->dirty == CHANGED)
             return INT32_MAX; /* muster may know other priorities */
-        if (g >= 0 && family >> g & 1 && priority(t) < lowest)
-            lowest = priority(t);
+        if (g >= 0 && family >> g & 1 && priority(t) < lowest[t->stands_in])
+            lowest[t->stands_in] = priority(t);
     }
-    return lowest;
+    return lowest[false] < INT32_MAX ? lowest[false] : lowest[true];
 }
 
 /* The highest priority that the gangs with slots on the node can have. `places` is the number of
