@@ -55,7 +55,7 @@ struct pod_truth {
     struct op spec; /* the operation that created the pod, with later changes */
     bool stands_in; /* it does not exist: it stands for a pod of a suspended workload */
     int node;       /* the node to which the pod is bound */
-    enum gang_phase phase, shown_phase;
+    enum gang_phase phase;
     bool deleting;
     usec_t gone_by; /* with `deleting`: the end of its grace period */
     int preempted;  /* the serial of the pod that muster evicted last to make room */
@@ -65,8 +65,10 @@ struct pod_truth {
     usec_t refused_at;
     int marked;          /* the serial of the pod with muster's condition DisruptionTarget */
     bool inherited_mark; /* an earlier core has marked it */
-    int shown_mark;      /* the serial of the pod whose mark this core has seen */
-    int chosen;          /* the serial of the pod that this core has marked and not evicted yet */
+    /* The serial of the pod that the watch has shown marked, Running, and Terminating or finished.
+     */
+    int shown_mark, shown_running, shown_end;
+    int chosen; /* the serial of the pod that this core has marked and not evicted yet */
     usec_t chosen_at;
     int paused; /* the serial of the pod whose workload muster has last asked to suspend */
     usec_t paused_at;

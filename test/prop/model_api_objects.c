@@ -262,6 +262,13 @@ static void charge_as_shown(struct model *m, struct pod_truth *t)
     t->shown_group = pod_group(t);
 }
 
+static void show_fields(struct pod_truth *t)
+{
+    t->shown_mark = t->marked;
+    t->shown_running = t->phase == PHASE_RUNNING ? t->serial : 0;
+    t->shown_end = t->deleting || pod_finished(t) ? t->serial : 0;
+}
+
 static void show_pod(struct model *m, int p)
 {
     struct pod_truth *t = &m->pods[p];
@@ -272,8 +279,7 @@ static void show_pod(struct model *m, int p)
         if (t->joins)
             t->steered_turn = ++m->turn;
         t->joins = false;
-        t->shown_mark = t->marked;
-        t->shown_phase = t->phase;
+        show_fields(t);
         model_tell(m, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, p)}, p);
     } else if (t->shown) {
         model_uncharge(m, t);

@@ -87,7 +87,7 @@ static bool marks_exceed_budgets(const struct model *m, int p)
     int marked[BUDGETS] = {0};
     for (int i = 0; i < PODS; i++)
         if (m->pods[i].exists && m->pods[i].chosen == m->pods[i].serial &&
-            m->pods[i].shown_phase == PHASE_RUNNING)
+            m->pods[i].shown_running == m->pods[i].serial)
             for (int b = 0; b < BUDGETS; b++)
                 marked[b] += budgets_of(m, &m->pods[i]) >> b & 1;
     for (int b = 0; b < BUDGETS; b++)

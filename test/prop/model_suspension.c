@@ -195,7 +195,7 @@ void do_resume(struct model *m, const struct op *op)
 static bool runs_in_core(const struct model *m, int g, int p)
 {
     const struct pod_truth *t = &m->pods[p];
-    bool leaves = t->dirty != CHANGED && (t->deleting || pod_finished(t));
+    bool leaves = t->shown_end == t->serial;
     return t->exists && (t->shown ? t->shown_group : pod_group(t)) == g && !leaves &&
            t->charged == CHARGED_ASSIGNED && t->charged_serial == t->serial;
 }
