@@ -65,8 +65,7 @@ struct pod_truth {
     usec_t refused_at;
     int marked;          /* the serial of the pod with muster's condition DisruptionTarget */
     bool inherited_mark; /* an earlier core has marked it */
-    /* The serial of the pod that the watch has shown marked, Running, and Terminating or finished.
-     */
+    /* The serial of the pod that the watch has shown marked, Running, Terminating or finished. */
     int shown_mark, shown_running, shown_end;
     int chosen; /* the serial of the pod that this core has marked and not evicted yet */
     usec_t chosen_at;

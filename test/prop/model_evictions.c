@@ -85,11 +85,12 @@ static bool marks_exceed_budgets(const struct model *m, int p)
 {
     uint32_t budgets = budgets_of(m, &m->pods[p]);
     int marked[BUDGETS] = {0};
-    for (int i = 0; i < PODS; i++)
-        if (m->pods[i].exists && m->pods[i].chosen == m->pods[i].serial &&
-            m->pods[i].shown_running == m->pods[i].serial)
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        if (t->exists && t->chosen == t->serial && t->shown_running == t->serial)
             for (int b = 0; b < BUDGETS; b++)
-                marked[b] += budgets_of(m, &m->pods[i]) >> b & 1;
+                marked[b] += budgets_of(m, t) >> b & 1;
+    }
     for (int b = 0; b < BUDGETS; b++)
         if (budgets >> b & 1 && marked[b] > op_get(&m->budgets[b].spec, A_ALLOWED, 0))
             return true;

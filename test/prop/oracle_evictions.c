@@ -56,7 +56,7 @@ void oracle_half_evicted(struct model *m)
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         bool runs = t->exists && t->node >= 0 && !t->deleting && !pod_finished(t);
-        if (!runs || pod_group(t) < 0 || !has_old_mark(t) || t->preempted == t->serial)
+        if (!runs || pod_group(t) < 0 || !has_old_mark(t) || pod_evicted(t))
             continue;
         uint32_t family = family_of(m, pod_group(t));
         struct remains r = remains_of(m, family);
