@@ -63,6 +63,8 @@ void early_rejection_asked(struct gang_core *core, struct pod *pod)
 {
     note_filter_call(core, pod);
     queue_asked(core, pod);
+    if (pod->missed && pod->gang)
+        gang_recount(pod->gang);
     pod->missed = 0;
     early_rejection_end(core, pod);
 }
@@ -94,6 +96,7 @@ void early_rejection_missed(struct gang *gang)
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         if (slot->pod && !slot->pod->sent && !slot->pod->held)
             slot->pod->missed += slot->pod->missed < UINT16_MAX;
+    gang_recount(gang);
 }
 
 void early_rejection_end(struct gang_core *core, struct pod *pod)

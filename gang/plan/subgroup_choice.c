@@ -20,8 +20,9 @@ void forget_excluded(struct unit *unit)
 
 struct option {
     struct unit *unit;
-    int lacks; /* how many slots its minimum lacks */
-    bool able; /* enough of its members are plannable or expected */
+    int lacks;   /* how many slots its minimum lacks */
+    bool able;   /* enough of its members are plannable or expected */
+    bool likely; /* also without members that missed the last attempt */
 };
 
 /* By name, so that muster chooses the same after a restart. */
@@ -40,6 +41,8 @@ static int by_lack(const void *a, const void *b)
     const struct option *x = a, *y = b;
     if (x->able != y->able)
         return x->able ? -1 : 1;
+    if (x->likely != y->likely)
+        return x->likely ? -1 : 1;
     if (x->lacks != y->lacks)
         return x->lacks < y->lacks ? -1 : 1;
     return by_name(x->unit, y->unit);
@@ -52,6 +55,7 @@ static size_t options_of(const struct gang *gang, const struct unit *unit, struc
     list_for_each (child, &unit->children, struct unit, in_parent) {
         struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED)};
         o.able = gang->expecting || unit_lacks(child, STAGE_REACHABLE) <= 0;
+        o.likely = gang->expecting || unit_lacks(child, STAGE_LIKELY) <= 0;
         if (!child->excluded)
             ret[n++] = o;
     }
@@ -72,7 +76,7 @@ bool choose_units(const struct gang *gang, struct unit *unit, int *ret)
     int here = still - unit->t.slots;
     for (; i < n; i++) {
         /* Choose more units than needed only if the unit's minimum of members requires it. */
-        if (i >= needed && (gang->expecting || at_hand >= still || !options[i].able ||
+        if (i >= needed && (gang->expecting || at_hand >= still || !options[i].likely ||
                             options[i].lacks > here - below))
             break;
         int lacks;

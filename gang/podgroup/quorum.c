@@ -274,6 +274,7 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
         t->refused = pod->facts->name;
     } else {
         t->plannable++;
+        t->missed += pod->missed && !pod->slot;
         t->held += pod->held && !pod->unseen; /* a pod that the watch has not shown may not exist */
         t->slots += pod->slot != NULL;
     }
@@ -320,6 +321,7 @@ static void add_tally(struct tally *to, const struct tally *t)
     to->foreign += t->foreign;
     to->rejected_early += t->rejected_early;
     to->plannable += t->plannable;
+    to->missed += t->missed;
     if (t->gate)
         to->gate = t->gate;
     if (t->scheduler)
@@ -377,7 +379,7 @@ static void digest_tallies(const struct unit *unit, uint64_t *digest)
     const struct tally *t = &unit->t;
     const int counts[] = {t->members, t->bound,     t->binding,   t->held,    t->slots,
                           t->running, t->gated,     t->closed,    t->foreign, t->rejected_early,
-                          t->failed,  t->succeeded, t->plannable, unit->mixed};
+                          t->failed,  t->succeeded, t->plannable, t->missed,  unit->mixed};
     for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
         *digest = hash_u64(*digest, (uint64_t)counts[i]);
     const void *const borrowed[] = {t->gate, t->scheduler, t->refused, unit->like};
@@ -409,6 +411,8 @@ static int count_at(const struct tally *t, enum stage stage)
         return t->members;
     case STAGE_REACHABLE:
         return there + t->plannable;
+    case STAGE_LIKELY:
+        return there + t->plannable - t->missed;
     case STAGE_PLANNED:
         return there + t->slots;
     case STAGE_AT_BIND:
