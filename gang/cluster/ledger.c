@@ -105,6 +105,14 @@ bool node_takes(const struct node *node, const struct signature *signature, int 
            !preempted_ports_conflict(node, signature, reach);
 }
 
+uint64_t node_lacks(const struct node *node, const struct signature *signature)
+{
+    uint64_t lacks = 0;
+    for (size_t i = 0; i < signature->n_needs && i < 64; i++)
+        lacks |= (uint64_t)!amount_of(&node->allocatable, signature->needs[i].resource) << i;
+    return lacks;
+}
+
 bool slot_in_way(const struct slot *slot, const struct signature *signature)
 {
     for (size_t i = 0; i < signature->n_needs; i++) {

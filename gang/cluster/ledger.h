@@ -32,6 +32,9 @@ int node_misfit(const struct node *node, const struct signature *signature,
  */
 bool node_takes(const struct node *node, const struct signature *signature, int others,
                 const struct reach *reach);
+/* The needs of the signature, as bits, of whose resource the node has nothing at all. Only the
+ * first 64 needs have a bit. */
+uint64_t node_lacks(const struct node *node, const struct signature *signature);
 /* Whether the slot uses a resource or host port that a pod of the signature lacks on the node. */
 bool slot_in_way(const struct slot *slot, const struct signature *signature);
 /* Whether the slot no longer fits: a resource that it needs is overbooked on the node, or a charged

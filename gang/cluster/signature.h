@@ -138,6 +138,10 @@ struct signature {
     /* lifecycle/gate_lifting.c */
     int visible; /* within gates_of(): members of the gang that wait without a gate and a slot */
 
+    /* verb/filter.c */
+    uint64_t offered_without; /* see node_lacks(): kube-scheduler offered a node that lacks these
+                                 needs, so another extender counts them (ignoredByScheduler) */
+
     /* lifecycle/wake.c */
     uint64_t blocked_full; /* core->wake.round when no node was feasible for a blocked pod of it */
 };

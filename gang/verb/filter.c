@@ -409,6 +409,15 @@ static void check_nodes(struct gang_core *core, const struct pod *pod, const str
     }
 }
 
+/* muster refuses all offered nodes for the pod. See wake.c. */
+static void block_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    const struct node *first = ev->n_names ? node_by_name(core, ev->names[0]) : NULL;
+    if (first && first->facts)
+        pod->signature->offered_without = node_lacks(first, pod->signature);
+    block_pod(core, pod);
+}
+
 /* The pod's queue has no room, or takes no pods: it waits like a pod that reservations block. */
 static bool queue_refuses(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
@@ -419,7 +428,7 @@ static bool queue_refuses(struct gang_core *core, struct pod *pod, const struct 
         return false;
     cleanup_free char *text = reason_queue_pod(core, pod, code, queue, &s);
     reply_none(core, ev, pod, text);
-    block_pod(core, pod);
+    block_offered(core, pod, ev);
     return true;
 }
 
@@ -444,7 +453,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     *reply(core, ev) = result;
     if (result.n_passed == 0) {
         pod_refuse(core, pod);
-        block_pod(core, pod);
+        block_offered(core, pod, ev);
     } else {
         unblock_pod(pod);
         filter_result_offered(core, pod, ev, result.passed, result.n_passed);

@@ -278,6 +278,36 @@ static void a_starved_pod_is_woken_again(void **state)
     world_free(w);
 }
 
+static struct gang_pod_facts *solo(const char *other)
+{
+    struct gang_pod_facts *f = world_pod_facts("solo", NULL, 1);
+    if (other)
+        gang_amounts_add(&f->requests, other, 1);
+    return f;
+}
+
+/* The gang has all GPUs. A node without GPUs comes, then one with GPUs. A resource that no node has
+ * does not matter, because kube-scheduler has offered a node without it. */
+static void a_pod_is_woken_only_for_nodes_with_its_resources(void **state)
+{
+    (void)state;
+    static const char *const others[] = {NULL, "example.com/counted-elsewhere"};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        struct world *w = world_steered(GANG_STEER_NEVER, 1);
+        gang_of_four(w);
+        world_pod_set(w, solo(others[i]));
+        assert_string_equal(world_filter_facts(w, solo(others[i]), "n000"), "");
+        world_node(w, "cpus", 0);
+        world_wait(w, SECONDS(10));
+        assert_int_equal(w->n_nominations, 0);
+        world_forget(w);
+        world_node(w, "gpus", 4);
+        world_wait(w, SECONDS(1));
+        assert_true(world_nominated(w, "solo@gpus"));
+        world_free(w);
+    }
+}
+
 /* muster was killed and had nominated the members. The new plan has another node for one of them.
  * The new nomination frees the room that kube-scheduler keeps there. */
 static void a_nomination_from_before_a_restart_is_overwritten(void **state)
@@ -347,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_nomination_that_the_watch_shows_is_not_written_again),
         cmocka_unit_test(the_next_plan_wakes_members_that_may_still_sleep),
         cmocka_unit_test(a_starved_pod_is_woken_again),
+        cmocka_unit_test(a_pod_is_woken_only_for_nodes_with_its_resources),
         cmocka_unit_test(a_nomination_from_before_a_restart_is_overwritten),
         cmocka_unit_test(T16_namespaces_take_turns_in_waking_their_pods),
     };
