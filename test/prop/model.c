@@ -529,8 +529,10 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
         t->named = t->ours = node_number(e->pod.node);
         t->named_now = true;
     }
-    if (m->gates & GATES_LOST && m->liftings++ % 3 == 0)
-        return; /* the write is lost */
+    if (m->gates & GATES_LOST && m->liftings++ % 3 == 0) {
+        t->named = -1; /* the write is lost, so muster may repeat it */
+        return;
+    }
     if (t->node < 0 && e->pod.node) {
         sched_nominated(m, p, node_number(e->pod.node));
         m->pods[p].steered = true;

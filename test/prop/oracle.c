@@ -657,13 +657,25 @@ static bool just_left(const struct model *m, int n)
     return (m->left[n] && m->now < m->left[n] + BEHIND) || (m->forgotten >> n & 1);
 }
 
+/* Whether kube-scheduler counts a pod on the node whose slot there muster has released, so that the
+ * pod will leave the node. */
+static bool will_leave(const struct model *m, int n)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && m->pods[p].picked == n && pod_group(&m->pods[p]) >= 0 &&
+            oracle_place(m, p).node != n)
+            return true;
+    return false;
+}
+
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried)
 {
     const struct pod_truth *t = &m->pods[p];
     if (pod_group(t) < 0 || op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
         return;
     int slot = oracle_place(m, p).node;
-    if (slot >= 0 && !just_left(m, slot) && (sample ? slot == tried : !(offered >> slot & 1)))
+    if (slot >= 0 && !just_left(m, slot) && !will_leave(m, slot) &&
+        (sample ? slot == tried : !(offered >> slot & 1)))
         model_fail(m, "evidence", "the slot of p%d is on %s, which kube-scheduler just refused", p,
                    node_name(slot));
     if (sample && slot < 0 && tried < 0)

@@ -224,6 +224,17 @@ static bool any_slot_lost(const struct model *m, const int on[PODS])
     return false;
 }
 
+/* Whether the member may have got the slot of a pod that stood for it. That place is not new. */
+static bool may_take_over(const struct model *m, const int on[PODS], int p)
+{
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        if (t->stands_in && t->had_slot && on[i] < 0 && pod_group(t) == pod_group(&m->pods[p]))
+            return true;
+    }
+    return false;
+}
+
 static void check_new(struct model *m, const struct queues_seen *s, const struct queue_use *use,
                       const int on[PODS], int p)
 {
@@ -231,7 +242,7 @@ static void check_new(struct model *m, const struct queues_seen *s, const struct
     int g = pod_group(&m->pods[p]), q = queue_of_member(m, p);
     int firm = pod_firm(m, p);
     if (q == IN_UNSURE || firm == IN_UNSURE || (g < 0 && q == IN_NONE) ||
-        (g >= 0 && goes_on(m, s, p)))
+        (g >= 0 && (goes_on(m, s, p) || may_take_over(m, on, p))))
         return;
     enum gang_reason_code closes = queue_closes(m, q);
     if (closes && !(g >= 0 && had_slots(m, p)))
