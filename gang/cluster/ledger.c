@@ -81,20 +81,30 @@ static bool ports_reserved(const struct node *node, const struct signature *sign
     return false;
 }
 
+/* Labels of a pod in no gang are not part of its signature, so node_takes() checks such pods. */
+static bool kept_from_members(const struct node *node, const struct signature *signature,
+                              const struct reach *reach)
+{
+    const struct gang_pod_facts *who =
+        node->n_preempted_room || node->n_slots ? signature_sample(signature) : NULL;
+    return who && who->group.api_group && preempted_rules_conflict(node, who, reach);
+}
+
 int node_misfit(const struct node *node, const struct signature *signature,
                 const struct reach *reach)
 {
     int r = node_short(node, signature, reach);
     return r == -1 && (ports_charged(node, signature) || ports_reserved(node, signature, reach) ||
                        nominated_ports_conflict(node, signature, reach) ||
-                       preempted_ports_conflict(node, signature, reach))
+                       kept_from_members(node, signature, reach))
                ? -2
                : r;
 }
 
-bool node_takes(const struct node *node, const struct signature *signature, int others,
+bool node_takes(const struct node *node, const struct pod *pod, int others,
                 const struct reach *reach)
 {
+    const struct signature *signature = pod->signature;
     for (size_t i = 0; i < signature->n_needs; i++) {
         uint32_t r = signature->needs[i].resource;
         if (signature->needs[i].amount > node_room(node, r, reach) / (others + 1) &&
@@ -102,7 +112,7 @@ bool node_takes(const struct node *node, const struct signature *signature, int 
             return false;
     }
     return !ports_reserved(node, signature, reach) &&
-           !preempted_ports_conflict(node, signature, reach);
+           !preempted_rules_conflict(node, pod->facts, reach);
 }
 
 uint64_t node_lacks(const struct node *node, const struct signature *signature)

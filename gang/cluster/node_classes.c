@@ -4,6 +4,7 @@
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/lookup.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/resources.h"
 
 /* ---- the key: everything in a node that the planner reads ---- */
@@ -74,16 +75,24 @@ static void key_nominated(struct buf *b, const struct node *node)
     }
 }
 
-/* The slots of preempted room, in the order of the list. */
+static void key_kept(struct buf *b, const struct slot *slot)
+{
+    key_number(b, slot->gang->pod_priority);
+    key_number(b, slot->gang->priority);
+    key_number(b, slot->gang->own_priority);
+    key_text(b, slot->gang->head->key);
+    key_text(b, slot->signature->key);
+}
+
+/* The slots of preempted room, and others with its rules, in the order of the lists. */
 static void key_preempted(struct buf *b, const struct node *node)
 {
-    list_for_each (slot, &node->preempted_room, struct slot, in_node) {
-        key_number(b, slot->gang->pod_priority);
-        key_number(b, slot->gang->priority);
-        key_number(b, slot->gang->own_priority);
-        key_text(b, slot->gang->head->key);
-        key_text(b, slot->signature->key);
-    }
+    list_for_each (slot, &node->preempted_room, struct slot, in_node)
+        key_kept(b, slot);
+    buf_putc(b, '|');
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (slot_keeps_spread(slot))
+            key_kept(b, slot);
 }
 
 /* Returns the length of the part for taints and labels. That part seldom changes, so it is usually

@@ -6,6 +6,7 @@
 #include "gang/cluster/queue_usage.h"
 #include "gang/cluster/reach.h"
 #include "gang/cluster/signatures.h"
+#include "gang/inter_pod_rules.h"
 
 static void changed(struct gang_core *core, struct node *node)
 {
@@ -77,6 +78,9 @@ void preempted_room_reclassify(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
         changed(core, slot->node);
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->signature->spread)
+            changed(core, slot->node);
 }
 
 int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach)
@@ -89,16 +93,51 @@ int64_t preempted_amount(const struct node *node, uint32_t resource, const struc
     return sum;
 }
 
-bool preempted_ports_conflict(const struct node *node, const struct signature *signature,
+/* ---- rules between pods ---- */
+
+static bool ports_or_anti_affinity_conflict(const struct node *node, const struct gang_pod_facts *a,
+                                            const struct gang_pod_facts *b)
+{
+    return gang_pods_conflict(a, b) ||
+           (gang_is_host(node->facts) &&
+            (gang_anti_affinity_forbids(a, b) || gang_anti_affinity_forbids(b, a)));
+}
+
+/* Whether a topology spread of `member` counts the other pod on the node. */
+static bool spread_counts(const struct node *node, const struct gang_pod_facts *member,
+                          const struct gang_pod_facts *other)
+{
+    for (size_t i = 0; i < member->n_spreads; i++)
+        if (gang_spread_covers(&member->spreads[i], member, node->facts) &&
+            gang_spread_counts(&member->spreads[i], member, other))
+            return true;
+    return false;
+}
+
+bool kept_slot_excludes(const struct slot *slot, const struct gang_pod_facts *who)
+{
+    const struct signature *own = slot->signature;
+    bool direct = who->n_host_ports || own->anti_affinity || who->n_anti_affinity;
+    const struct gang_pod_facts *member =
+        slot->node->facts && (direct || own->spread) ? signature_sample(own) : NULL;
+    return member && ((direct && ports_or_anti_affinity_conflict(slot->node, member, who)) ||
+                      spread_counts(slot->node, member, who));
+}
+
+bool preempted_rules_conflict(const struct node *node, const struct gang_pod_facts *who,
                               const struct reach *reach)
 {
-    const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
+    const struct slot *last = NULL;
     list_for_each (slot, &node->preempted_room, struct slot, in_node) {
-        bool may = want && slot->signature->ports && room_is_kept(slot, reach);
-        const struct gang_pod_facts *have = may ? signature_sample(slot->signature) : NULL;
-        if (have && gang_pods_conflict(want, have))
+        bool alike = last && last->gang == slot->gang && last->signature == slot->signature;
+        if (!alike && room_is_kept(slot, reach) && kept_slot_excludes(slot, who))
             return true;
+        last = slot;
     }
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        if (slot_keeps_spread(slot) && slot->gang != reach->gang && !slot_yields(slot, reach) &&
+            kept_slot_excludes(slot, who))
+            return true;
     return false;
 }
 

@@ -47,7 +47,8 @@ struct reach {
     bool respects_nominated; /* not nominated room of pods of `priority` or more */
     bool respects_preempted; /* not preempted room of gangs of `priority` or more */
     bool extra; /* of members beyond the minimum: no room for which others were evicted */
-    const struct gang *own_gang; /* its preempted room may be used; NULL: it has none */
+    const struct gang *gang;     /* of the plan or pod; NULL: none */
+    const struct gang *own_gang; /* the same, if it has preempted room, which may be used */
     const struct queue *queue;   /* preempted room of other queues is respected whatever priority
                                     their gangs have; NULL: an ordinary pod in no queue */
     enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs

@@ -34,7 +34,7 @@
 static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
                           const struct reach *reach)
 {
-    return node_takes(node, pod->signature, node->n_woken, reach) &&
+    return node_takes(node, pod, node->n_woken, reach) &&
            !(node_lacks(node, pod->signature) & ~pod->signature->offered_without) &&
            !signature_refusal(pod->signature, node) &&
            node_misfit(node, pod->signature, reach) != -2 &&

@@ -47,11 +47,20 @@ static bool is_overbooked(const struct gang_core *core, const struct slot *slot)
     return false;
 }
 
-static bool displaces_room(const struct gang_core *core, const struct gang *gang,
-                           const struct node *node)
+/* Whether the planned member would keep out the one for which room is kept. */
+static bool excludes_member(const struct slot *kept, const struct slot *planned)
 {
+    const struct gang_pod_facts *who =
+        planned->pod ? planned->pod->facts : signature_sample(planned->signature);
+    return who && kept_slot_excludes(kept, who);
+}
+
+static bool displaces_room(const struct gang_core *core, const struct slot *planned)
+{
+    const struct gang *gang = planned->gang;
+    const struct node *node = planned->node;
     list_for_each (kept, &node->preempted_room, struct slot, in_node)
-        if (kept->gang != gang && is_overbooked(core, kept))
+        if (kept->gang != gang && (excludes_member(kept, planned) || is_overbooked(core, kept)))
             return true;
     list_for_each (slot, &node->slots, struct slot, in_node)
         if (slot->gang != gang && slot->gang->preempting.takes && slot_in_excess(slot))
@@ -61,11 +70,12 @@ static bool displaces_room(const struct gang_core *core, const struct gang *gang
 
 bool plan_takes_room(const struct gang_core *core, const struct gang *gang)
 {
-    const struct node *last = NULL;
+    const struct slot *last = NULL;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        if (slot->node != last && displaces_room(core, gang, slot->node))
+        bool alike = last && slot->node == last->node && slot->signature == last->signature;
+        if (!alike && displaces_room(core, slot))
             return true;
-        last = slot->node;
+        last = slot;
     }
     return false;
 }
@@ -129,12 +139,15 @@ void rooms_count_in_queues(struct gang_core *core)
         count_in_queue(core, gang);
 }
 
-/* The last gang in the order with a plan on the node that yields to the gang; NULL: none. */
-static struct gang *last_that_yields(const struct taker *taker, const struct node *node)
+/* The last gang in the order with a plan on the slot's node that yields to the gang; NULL: none.
+ * `excludes`: only plans whose members would keep out the slot's member. */
+static struct gang *last_that_yields(const struct taker *taker, const struct slot *kept,
+                                     bool excludes)
 {
     struct gang *last = NULL;
-    list_for_each (slot, &node->slots, struct slot, in_node)
-        if (plan_yields(taker, slot->gang) && (!last || by_order(&slot->gang, &last) > 0))
+    list_for_each (slot, &kept->node->slots, struct slot, in_node)
+        if (plan_yields(taker, slot->gang) && (!excludes || excludes_member(kept, slot)) &&
+            (!last || by_order(&slot->gang, &last) > 0))
             last = slot->gang;
     return last;
 }
@@ -150,13 +163,14 @@ static void drop(struct gang_core *core, struct gang *gang)
 static void drop_plans_in_way(struct gang_core *core, const struct gang *gang,
                               const struct taker *taker)
 {
-    list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
-        while (is_overbooked(core, slot)) {
-            struct gang *last = last_that_yields(taker, slot->node);
-            if (!last)
-                break;
+    list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
+        struct gang *last = NULL;
+        while ((last = last_that_yields(taker, slot, /* excludes= */ true)) != NULL)
             drop(core, last);
-        }
+        while (is_overbooked(core, slot) &&
+               (last = last_that_yields(taker, slot, /* excludes= */ false)) != NULL)
+            drop(core, last);
+    }
 }
 
 static int last_first(const void *a, const void *b)

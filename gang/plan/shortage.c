@@ -48,19 +48,20 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
     s->n_nodes += n;
     s->n_able += able ? n : 0;
     int misfit = node_misfit(node, signature, &p->queue.reach);
-    s->ports += misfit == -2 ? n : 0;
+    struct reach all = p->queue.reach;
+    all.respects_preempted = false;
+    bool kept = misfit != -1 && node_misfit(node, signature, &all) == -1;
+    if (kept)
+        s->preemptor = keeper_first(s->preemptor, preempted_room_owner(node, &p->queue.reach));
+    s->ports += misfit == -2 && !kept ? n : 0;
     s->refused |= misfit == -1 && node_is_infeasible(rules->core, p->gang, signature, node);
     if (misfit == -1)
         shortage_between(rules, node, n, s);
     if (misfit >= 0) {
-        struct reach all = p->queue.reach;
-        all.respects_nominated = false;
+        all.respects_preempted = p->queue.reach.respects_preempted, all.respects_nominated = false;
         s->nominated_room |= node_misfit(node, signature, &all) == -1;
         all.respects_nominated = true, all.respects_earmark = false;
         s->earmarked |= node_misfit(node, signature, &all) == -1;
-        all.respects_earmark = p->queue.reach.respects_earmark, all.respects_preempted = false;
-        if (node_misfit(node, signature, &all) == -1)
-            s->preemptor = keeper_first(s->preemptor, preempted_room_owner(node, &p->queue.reach));
     }
 }
 

@@ -170,12 +170,13 @@ static void survey_node(struct survey *v, const struct node *node,
     bool between = misfit == -1 && rules_refusal(&v->rules, node) != RULE_NONE;
     bool refused = node_is_infeasible(v->core, v->gang, v->signature, node);
     int64_t fit = fit_on(v, node);
-    s->ports += misfit == -2;
+    struct reach all = v->reach;
+    all.respects_preempted = false;
+    s->ports += misfit == -2 && node_misfit(node, v->signature, &all) == -2;
     s->roomy += misfit == -1;
     s->between += between;
     s->refused += misfit == -1 && refused;
-    struct reach all = v->reach;
-    all.respects_earmark = false;
+    all.respects_preempted = v->reach.respects_preempted, all.respects_earmark = false;
     s->earmarked +=
         misfit >= 0 && v->reach.respects_earmark && node_misfit(node, v->signature, &all) == -1;
     v->fit += refused || misfit == -2 || between ? 0 : fit;

@@ -622,6 +622,8 @@ static void see_event(struct model *m, const struct gang_effect *e, size_t count
     (void)count;
     if (strcmp(e->event.kind, "Pod") == 0)
         oracle_no_stand_in(m, e->event.uid, "event of");
+    if (strcmp(e->event.reason, "Preempting") == 0 && m->calm)
+        oracle_made_room(m, e->event.name);
 }
 
 /* muster must not rely on this write to wake the pod. */

@@ -230,8 +230,9 @@ struct model {
     enum gang_state states[GROUPS]; /* of the gangs, after the previous step */
     struct pod_truth pods[PODS];
     struct queue_shown queues_shown[QUEUES];
-    bool excused[GROUPS];                 /* after a failure or change: may be bound in part */
-    usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
+    int preemptions[GROUPS]; /* how often muster evicted pods for it in this calm phase */
+    bool excused[GROUPS];    /* after a failure or change: may be bound in part */
+    usec_t doubted[GROUPS][NEEDS][NODES];       /* see pod_doubt() */
     int64_t used[NODES][4], reserved[NODES][4]; /* the core's sums after the previous step */
     uint32_t kept;      /* the nodes in the last preempt reply, one bit for each node */
     uint32_t forgotten; /* the nodes for which this step refused bind calls, as bits */

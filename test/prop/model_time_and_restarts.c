@@ -263,6 +263,7 @@ static void do_calm(struct model *m, const struct op *op)
         }
     m->totals->calms++;
     m->calm = true;
+    memset(m->preemptions, 0, sizeof m->preemptions);
     while (m->now < end) {
         end_terminating(m);
         objects_show_all(m);

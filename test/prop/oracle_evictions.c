@@ -65,6 +65,17 @@ void oracle_half_evicted(struct model *m)
     }
 }
 
+/* Nothing changes from outside in a calm phase. So a gang evicts again only if the room has gone to
+ * one of a higher priority, or if an eviction did not work out. */
+#define PREEMPTIONS_MAX 6
+
+void oracle_made_room(struct model *m, const char *group)
+{
+    int g = atoi(group + 1);
+    if (++m->preemptions[g] > PREEMPTIONS_MAX)
+        model_fail(m, "evict", "gang g%d evicts pods again and again", g);
+}
+
 /* ---- kube-scheduler's preemption ---- */
 
 /* Whether the core knows the family, except for victims that kube-scheduler has just preempted. */

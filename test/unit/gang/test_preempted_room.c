@@ -228,6 +228,88 @@ static void a_gang_whose_members_need_less_than_it_asks_for_evicts_rarely(void *
     world_free(w);
 }
 
+/* A rule of the waiting gang's member against pods with the label app=x. */
+enum between { PORT, ANTI_AFFINITY, SPREAD, RULES };
+
+static void add_rule(struct gang_pod_facts *f, enum between rule)
+{
+    if (rule == ANTI_AFFINITY) {
+        f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
+        f->n_anti_affinity = 1;
+        world_term_in(&f->anti_affinity[0].term, "app", "x");
+    } else if (rule == SPREAD) {
+        gang_kvs_add(&f->labels, "app", "x");
+        f->spreads = xcalloc(1, sizeof *f->spreads);
+        f->n_spreads = 1;
+        f->spreads[0].max_skew = 1;
+        world_term_in(&f->spreads[0].selector.term, "app", "x");
+    }
+}
+
+static struct gang_pod_facts *low(const char *name, const char *node, enum between rule)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    gang_kvs_add(&f->labels, "app", "x");
+    f->controlled = true;
+    if (rule == PORT) {
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 80};
+    }
+    if (node) {
+        f->node = xstrdup(node);
+        f->phase = PHASE_RUNNING;
+    }
+    return f;
+}
+
+static void urgent(struct world *w, enum between rule)
+{
+    struct gang_pod_facts *f = world_pod_facts("urgent-0", "urgent", 1);
+    f->priority = 10;
+    add_rule(f, rule);
+    if (rule == PORT) {
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 80};
+    }
+    world_group(w, "urgent", 1);
+    world_pod_set(w, f);
+}
+
+static void assert_kept_out(struct world *w, const char *pod, enum between rule)
+{
+    assert_string_equal(world_filter_facts(w, low(pod, NULL, rule), "n0"), "");
+    assert_non_null(strstr(w->refusal, "default/urgent"));
+}
+
+/* The node has room for both, but a rule keeps them apart. The victim's replacement returned to the
+ * node, was evicted again, and so on. */
+static void Q08_a_replacement_does_not_return_beside_a_member_that_it_keeps_out(void **state)
+{
+    (void)state;
+    for (enum between rule = PORT; rule < RULES; rule++) {
+        struct world *w = world_of_nodes(1, 4);
+        world_node(w, "n1", 0); /* counts for the spread */
+        world_pod_set(w, low("low-0", "n0", rule));
+        urgent(w, rule);
+        world_decide(w);
+        assert_int_equal(w->n_evictions, 1);
+        struct gang_pod_facts *f = low("low-0", "n0", rule);
+        f->deleting = true;
+        world_pod_set(w, f);
+        world_pod_set(w, low("low-1", NULL, rule));
+        assert_kept_out(w, "low-1", rule);
+        world_pod_gone(w, "low-0");
+        assert_string_equal(world_state(w, "urgent"), "Planned");
+        assert_kept_out(w, "low-1", rule);
+        world_bind(w, "urgent-0", world_filter(w, "urgent-0"));
+        world_wait(w, SECONDS(5));
+        assert_int_equal(w->n_evictions, 1);
+        world_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +321,7 @@ int main(void)
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
         cmocka_unit_test(Q08_an_earmark_does_not_take_the_room),
+        cmocka_unit_test(Q08_a_replacement_does_not_return_beside_a_member_that_it_keeps_out),
         cmocka_unit_test(a_gang_whose_members_need_less_than_it_asks_for_evicts_rarely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
