@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"muster.dev/e2e/testbed"
 )
@@ -389,6 +390,49 @@ func TestQ03_TheSurplusOfAGangIsTheCheapestRoom(t *testing.T) {
 	clearGang(t, c, urgent)
 	c.Recorder.WaitRunning(t, elastic, 4, 60*time.Second)
 	waitPlaced(t, c, "elastic", 4)
+}
+
+// Q03: the node has room for both pods, but a rule of the gang's member keeps the ordinary pod out. Its
+// replacement must not return to the node, where muster would evict it again.
+func TestQ03_AReplacementStaysAwayFromAMemberThatItKeepsOut(t *testing.T) {
+	beside(t)
+	copies := &metav1.LabelSelector{MatchLabels: map[string]string{"gang": "none"}}
+	rules := map[string]func(*corev1.Pod){
+		"anti-affinity": func(pod *corev1.Pod) {
+			pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+					{LabelSelector: copies, TopologyKey: corev1.LabelHostname}}}}
+		},
+		"spread": func(pod *corev1.Pod) {
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1,
+				TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: copies}}
+		},
+	}
+	for name, rule := range rules {
+		t.Run(name, func(t *testing.T) { staysAway(t, rule) })
+	}
+}
+
+func staysAway(t *testing.T, rule func(*corev1.Pod)) {
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	addPriorityClass(t, c, "urgent", 1000)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("both", testbed.GPUs(12)), testbed.Node("none", testbed.GPUs(0)))
+	copies := addCopies(t, c, "copies", 1, 0)
+	victim := namesOf(c, copies)[0]
+	c.PatchPod(t, "ml", victim, map[string]any{"metadata": map[string]any{"finalizers": []string{"example.com/slow"}}})
+	c.Add(t, testbed.Sigs.PodGroup("ml", "urgent", 1, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "urgent", 1, testbed.GPUs(1), ofPriority("urgent"),
+		labelled("gang", "none"), rule)...)
+	waitTerminating(t, c, copies, 1)
+	replacement := func(p *testbed.PodRecord) bool { return copies(p) && p.Name != victim }
+	c.Recorder.WaitExist(t, replacement, 1, 30*time.Second)
+	c.Recorder.NoneBound(t, replacement)
+	unfinalize(t, c, victim)
+	c.Recorder.WaitRunning(t, testbed.InGang(testbed.Sigs, "ml", "urgent"), 1, 30*time.Second)
+	m.WaitState(t, "ml", "urgent", "Scheduled")
 }
 
 // waitPlaced waits until the PodGroup shows that its gang runs with so many members.
