@@ -69,6 +69,11 @@ bool gate_is_closed(const struct pod *pod)
     return pod->facts->gated && pod_counts(pod) && !pod->node && !pod_is_finished(pod);
 }
 
+bool gate_stays_closed(const struct pod *pod)
+{
+    return gate_is_closed(pod) && !pod->lifts;
+}
+
 /* If the gang has several PodGroups, a workload may own only some of them. */
 bool gang_suspends(const struct gang *gang)
 {

@@ -45,6 +45,8 @@ bool pod_is_ours(const struct gang_core *core, const struct pod *pod);
 bool pod_plannable(const struct gang_core *core, const struct pod *pod);
 /* Whether muster's own gate keeps the pod back: it counts and is unbound. */
 bool gate_is_closed(const struct pod *pod);
+/* The same, and muster has not requested to remove the gate. */
+bool gate_stays_closed(const struct pod *pod);
 /* Why a pod is not yet linked to a PodGroup: its link is invalid, or its PodGroup is being created.
  * REASON_NONE: it is a member or an ordinary pod. */
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);

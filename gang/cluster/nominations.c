@@ -36,6 +36,8 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
         return;
     if (!node && !pod->nominated)
         return;
+    if (node && (pod->facts->suspended || gate_stays_closed(pod)))
+        return; /* it does not exist, or the request that removes its gate nominates it */
     fx_pod(core, GANG_NOMINATE, pod, node);
     queue_wrote(pod);
     nominated_to(pod, node ? node->name : NULL);

@@ -140,7 +140,7 @@ static bool queue_keeps_gate(struct gang_core *core, struct pod *pod)
 static bool is_visible(const struct gang_core *core, const struct pod *pod)
 {
     return !pod->node && !pod->slot && pod_plannable(core, pod) && !unit_at_maximum(pod->unit) &&
-           (!gate_is_closed(pod) || pod->lifts > 0);
+           !gate_stays_closed(pod);
 }
 
 void gate_open_later(struct gang_core *core, struct pod *pod)
@@ -179,7 +179,7 @@ void gates_of(struct gang_core *core, struct gang *gang)
     }
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         check_gate(core, pod, /* due= */ false);
-        unreported |= gate_is_closed(pod) && !pod->lifts && pod->emitted_reason == REASON_NONE;
+        unreported |= gate_stays_closed(pod) && pod->emitted_reason == REASON_NONE;
     }
     if (unreported && !gang_has_plan(gang) && gang->reason.text[0] &&
         !gang->timers[TIMER_NOTICE].node.pos)

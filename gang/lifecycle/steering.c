@@ -25,8 +25,6 @@ static bool is_worth_steering(const struct gang_core *core)
 
 void steer(struct gang_core *core, struct pod *pod)
 {
-    if (pod->facts->suspended || (gate_is_closed(pod) && !pod->lifts))
-        return; /* it does not exist, or gate_lifting.c nominates it when it removes the gate */
     /* Before a restart, muster may have nominated the pod to another node, where kube-scheduler
      * would keep room for it. */
     bool nominated_elsewhere =

@@ -47,7 +47,7 @@ static enum gang_reason_code unbindable(const struct gang_core *core, const stru
         return REASON_POD_DELETED;
     if (pod_unlinked(pod->facts))
         return pod_unlinked(pod->facts);
-    if (gate_is_closed(pod) && !pod->lifts)
+    if (gate_stays_closed(pod))
         return REASON_MEMBERS_GATED;
     return pod_is_ours(core, pod) ? REASON_NONE : REASON_FOREIGN_SCHEDULER;
 }

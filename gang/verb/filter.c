@@ -196,7 +196,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
         slot_fill(core, slot, pod);
         if (sibling)
             slot_fill(core, mine, sibling);
-        if (sibling && sibling->nominated && (!gate_is_closed(sibling) || sibling->lifts))
+        if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
     }
