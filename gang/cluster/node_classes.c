@@ -84,7 +84,8 @@ static void key_kept(struct buf *b, const struct slot *slot)
     key_text(b, slot->signature->key);
 }
 
-/* The slots of preempted room, and others with its rules, in the order of the lists. */
+/* The slots of preempted room, and the slots that keep their topology spread, in the order of the
+ * lists. */
 static void key_preempted(struct buf *b, const struct node *node)
 {
     list_for_each (slot, &node->preempted_room, struct slot, in_node)

@@ -24,7 +24,7 @@ struct tally {
     int foreign;        /* unbound, with a schedulerName that muster does not serve */
     int closed;         /* unbound, with muster's own gate; also counted in another field */
     int plannable;      /* unbound and plannable, see pod_plannable() */
-    int missed;         /* of these, without a slot, and missed the last attempt (pod->missed) */
+    int missed;         /* of these, without a slot, and have missed an attempt (pod->missed) */
     int rejected_early; /* unbound, rejected early by kube-scheduler */
     const char *gate, *scheduler; /* of some member that `gated`, `foreign` counts; borrowed */
     const char *refused;          /* name of some member that was rejected early; borrowed */
@@ -35,7 +35,7 @@ enum stage {
     STAGE_NONE, /* no member counts */
     STAGE_EXISTS,
     STAGE_REACHABLE, /* bound or plannable */
-    STAGE_LIKELY,    /* bound, has a slot, or is plannable and did not miss the last attempt */
+    STAGE_LIKELY,    /* bound, has a slot, or is plannable and has not missed an attempt */
     STAGE_PLANNED,   /* bound, or has a slot */
     STAGE_AT_BIND,   /* bound, or its bind call is held */
     STAGE_BOUND,

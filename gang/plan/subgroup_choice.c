@@ -22,7 +22,7 @@ struct option {
     struct unit *unit;
     int lacks;   /* how many slots its minimum lacks */
     bool able;   /* enough of its members are plannable or expected */
-    bool likely; /* also without members that missed the last attempt */
+    bool likely; /* able even without the members that have missed an attempt */
 };
 
 /* By name, so that muster chooses the same after a restart. */

@@ -230,7 +230,7 @@ struct model {
     enum gang_state states[GROUPS]; /* of the gangs, after the previous step */
     struct pod_truth pods[PODS];
     struct queue_shown queues_shown[QUEUES];
-    int preemptions[GROUPS]; /* how often muster evicted pods for it in this calm phase */
+    int preemptions[GROUPS]; /* how often muster evicted pods for the gang in this calm phase */
     bool excused[GROUPS];    /* after a failure or change: may be bound in part */
     usec_t doubted[GROUPS][NEEDS][NODES];       /* see pod_doubt() */
     int64_t used[NODES][4], reserved[NODES][4]; /* the core's sums after the previous step */

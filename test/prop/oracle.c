@@ -657,8 +657,8 @@ static bool just_left(const struct model *m, int n)
     return (m->left[n] && m->now < m->left[n] + BEHIND) || (m->forgotten >> n & 1);
 }
 
-/* Whether kube-scheduler counts a pod on the node whose slot there muster has released, so that the
- * pod will leave the node. */
+/* Whether kube-scheduler still counts a member on the node after muster has released its slot
+ * there. The member will leave the node. */
 static bool will_leave(const struct model *m, int n)
 {
     for (int p = 0; p < PODS; p++)

@@ -122,7 +122,7 @@ bool oracle_broken(const struct model *m, int p);
 void oracle_kube_evicts(struct model *m, int p, const bool victims[PODS]);
 /* muster evicts a pod that it has not marked: its gang does not need the pod, or has no other. */
 void oracle_evicted_alone(struct model *m, int p);
-/* muster evicts pods to make room for the gang of this PodGroup, in a calm phase. */
+/* In a calm phase, muster evicts pods to make room for the gang of this PodGroup. */
 void oracle_made_room(struct model *m, const char *group);
 /* After a restart: muster evicts the rest of the gangs that it was evicting. */
 void oracle_half_evicted(struct model *m);

@@ -65,8 +65,8 @@ void oracle_half_evicted(struct model *m)
     }
 }
 
-/* Nothing changes from outside in a calm phase. So a gang evicts again only if the room has gone to
- * one of a higher priority, or if an eviction did not work out. */
+/* In a calm phase, nothing changes from outside. A gang evicts again only if a gang or pod with a
+ * higher priority took the room, or if an eviction failed. */
 #define PREEMPTIONS_MAX 6
 
 void oracle_made_room(struct model *m, const char *group)

@@ -224,7 +224,8 @@ static bool any_slot_lost(const struct model *m, const int on[PODS])
     return false;
 }
 
-/* Whether the member may have got the slot of a pod that stood for it. That place is not new. */
+/* Whether the member may have taken over the slot of its stand-in. Such a slot is not a new place.
+ */
 static bool may_take_over(const struct model *m, const int on[PODS], int p)
 {
     for (int i = 0; i < PODS; i++) {

@@ -392,9 +392,9 @@ func TestQ03_TheSurplusOfAGangIsTheCheapestRoom(t *testing.T) {
 	waitPlaced(t, c, "elastic", 4)
 }
 
-// Q03: the node has room for both pods, but a rule of the gang's member keeps the ordinary pod out. Its
-// replacement must not return to the node, where muster would evict it again.
-func TestQ03_AReplacementStaysAwayFromAMemberThatItKeepsOut(t *testing.T) {
+// Q03: the node has room for both pods, but a rule forbids them to share it. The replacement of the evicted pod
+// must not return to the node.
+func TestQ03_AReplacementStaysAwayFromAMemberThatItWouldKeepOut(t *testing.T) {
 	beside(t)
 	copies := &metav1.LabelSelector{MatchLabels: map[string]string{"gang": "none"}}
 	rules := map[string]func(*corev1.Pod){
