@@ -140,8 +140,8 @@ struct signature {
     int visible; /* within gates_of(): members of the gang that wait without a gate and a slot */
 
     /* verb/filter.c */
-    uint64_t offered_without; /* see node_lacks(): kube-scheduler offered a node that lacks these
-                                 needs, so another extender counts them (ignoredByScheduler) */
+    uint64_t offered_without; /* needs that offered nodes lacked, as in node_lacks(). Another
+                                 extender manages these resources (ignoredByScheduler). */
 
     /* lifecycle/wake.c */
     uint64_t blocked_full; /* core->wake.round when no node was feasible for a blocked pod of it */

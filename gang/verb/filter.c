@@ -409,12 +409,15 @@ static void check_nodes(struct gang_core *core, const struct pod *pod, const str
     }
 }
 
-/* muster refuses all offered nodes for the pod. See wake.c. */
+/* Blocks the pod, after muster has refused all offered nodes. Notes which resources these nodes
+ * lack, for wake.c. */
 static void block_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
-    const struct node *first = ev->n_names ? node_by_name(core, ev->names[0]) : NULL;
-    if (first && first->facts)
-        pod->signature->offered_without = node_lacks(first, pod->signature);
+    for (size_t i = 0; i < ev->n_names; i++) {
+        const struct node *node = node_by_name(core, ev->names[i]);
+        if (node && node->facts)
+            pod->signature->offered_without |= node_lacks(node, pod->signature);
+    }
     block_pod(core, pod);
 }
 

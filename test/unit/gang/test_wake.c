@@ -286,17 +286,23 @@ static struct gang_pod_facts *solo(const char *other)
     return f;
 }
 
-/* The gang has all GPUs. A node without GPUs comes, then one with GPUs. A resource that no node has
- * does not matter, because kube-scheduler has offered a node without it. */
+/* The gang has all GPUs. A node without GPUs comes, then one with GPUs. The second case adds a
+ * resource that only the first offered node has. kube-scheduler has also offered a node without it,
+ * so muster ignores it. */
 static void a_pod_is_woken_only_for_nodes_with_its_resources(void **state)
 {
     (void)state;
     static const char *const others[] = {NULL, "example.com/counted-elsewhere"};
     for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-        struct world *w = world_steered(GANG_STEER_NEVER, 1);
-        gang_of_four(w);
+        struct world *w = world_steered(GANG_STEER_NEVER, 2);
+        struct gang_node_facts *f = world_gpu_node("n000", 4);
+        if (others[i])
+            gang_amounts_add(&f->allocatable, others[i], 1);
+        world_node_facts(w, f);
+        world_group(w, "big", 8);
+        world_members(w, "big", 0, 8, 1);
         world_pod_set(w, solo(others[i]));
-        assert_string_equal(world_filter_facts(w, solo(others[i]), "n000"), "");
+        assert_string_equal(world_filter_facts(w, solo(others[i]), "n000 n001"), "");
         world_node(w, "cpus", 0);
         world_wait(w, SECONDS(10));
         assert_int_equal(w->n_nominations, 0);
