@@ -81,7 +81,7 @@ static bool ports_reserved(const struct node *node, const struct signature *sign
     return false;
 }
 
-/* Labels of a pod in no gang are not part of its signature, so node_takes() checks such pods. */
+/* The signature of a pod in no gang does not contain its labels. node_takes() checks such pods. */
 static bool kept_from_members(const struct node *node, const struct signature *signature,
                               const struct reach *reach)
 {
@@ -101,17 +101,21 @@ int node_misfit(const struct node *node, const struct signature *signature,
                : r;
 }
 
-bool node_takes(const struct node *node, const struct pod *pod, int others,
-                const struct reach *reach)
+bool node_has_room(const struct node *node, const struct signature *signature, int others,
+                   const struct reach *reach)
 {
-    const struct signature *signature = pod->signature;
     for (size_t i = 0; i < signature->n_needs; i++) {
         uint32_t r = signature->needs[i].resource;
         if (signature->needs[i].amount > node_room(node, r, reach) / (others + 1) &&
             amount_of(&node->allocatable, r) != 0)
             return false;
     }
-    return !ports_reserved(node, signature, reach) &&
+    return !ports_reserved(node, signature, reach);
+}
+
+bool node_takes(const struct node *node, const struct pod *pod, const struct reach *reach)
+{
+    return node_has_room(node, pod->signature, 0, reach) &&
            !preempted_rules_conflict(node, pod->facts, reach);
 }
 

@@ -21,20 +21,24 @@ int64_t node_room(const struct node *node, uint32_t resource, const struct reach
 /* The resource that the node lacks for one more pod of the signature; -1: none. */
 int node_short(const struct node *node, const struct signature *signature,
                const struct reach *reach);
-/* Like node_short(), but -2 means a conflict of host ports, or a member of the signature would keep
- * out another one for which room is kept. */
+/* Like node_short(). -2: host ports conflict, or a pod of the signature would keep out a member for
+ * which muster protects the node. */
 int node_misfit(const struct node *node, const struct signature *signature,
                 const struct reach *reach);
 /*
- * Whether the node has room for the pod, next to all reservations and `others` pods of the same
- * signature. For pods that kube-scheduler filters itself. Skips resources
- * that the node does not have, because another extender may manage them (ignoredByScheduler), and
- * host ports of charged pods.
+ * Whether the node has room for a pod of the signature, next to all reservations and `others` pods
+ * of the same signature. For pods that kube-scheduler filters itself. Skips resources that the node
+ * does not have, because another extender may manage them (ignoredByScheduler), and host ports of
+ * charged pods.
  */
-bool node_takes(const struct node *node, const struct pod *pod, int others,
-                const struct reach *reach);
-/* The needs of the signature, as bits, of whose resource the node has nothing at all. Only the
- * first 64 needs have a bit. */
+bool node_has_room(const struct node *node, const struct signature *signature, int others,
+                   const struct reach *reach);
+/* Whether the node has room for the pod, and the pod would keep out no member for which muster
+ * protects the node. */
+bool node_takes(const struct node *node, const struct pod *pod, const struct reach *reach);
+/* The needs whose resource the node does not have, one bit for each. Covers only the first 64
+ * needs.
+ */
 uint64_t node_lacks(const struct node *node, const struct signature *signature);
 /* Whether the slot uses a resource or host port that a pod of the signature lacks on the node. */
 bool slot_in_way(const struct slot *slot, const struct signature *signature);

@@ -8,6 +8,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominations.h"
+#include "gang/cluster/preempted_room.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/wake_writes.h"
@@ -30,29 +31,34 @@
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
 /* Whether the node is feasible for the pod, if the pods that this round has woken for it go there.
- */
+ * Sets *own if the node is feasible for other pods of the signature, whose labels may differ. */
 static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
-                          const struct reach *reach)
+                          const struct reach *reach, bool *own)
 {
-    return node_takes(node, pod, node->n_woken, reach) &&
-           !(node_lacks(node, pod->signature) & ~pod->signature->offered_without) &&
-           !signature_refusal(pod->signature, node) &&
-           node_misfit(node, pod->signature, reach) != -2 &&
-           rules_refusal(rules, node) == RULE_NONE;
+    if (!node_has_room(node, pod->signature, node->n_woken, reach) ||
+        (node_lacks(node, pod->signature) & ~pod->signature->offered_without) ||
+        signature_refusal(pod->signature, node) || node_misfit(node, pod->signature, reach) == -2 ||
+        rules_refusal(rules, node) != RULE_NONE)
+        return false;
+    bool conflict = preempted_rules_conflict(node, pod->facts, reach);
+    *own |= conflict;
+    return !conflict;
 }
 
-/* The node with the pod's nominated room, or else the best feasible one; NULL: none. */
-static struct node *node_for_blocked(struct gang_core *core, const struct pod *pod)
+/* The node with the pod's nominated room, or else the best feasible one; NULL: none. *ret_own:
+ * there is one for other pods of the signature. */
+static struct node *node_for_blocked(struct gang_core *core, const struct pod *pod, bool *ret_own)
 {
     struct node *best = NULL;
     struct reach reach = pod_reach(core, pod);
     reach.respects_nominated = true;
     struct rules rules = rules_for(core, pod->signature);
-    if (pod->nominated_room && takes_blocked(pod, pod->nominated_room, &rules, &reach))
+    *ret_own = false;
+    if (pod->nominated_room && takes_blocked(pod, pod->nominated_room, &rules, &reach, ret_own))
         return pod->nominated_room;
     struct node_scan scan = node_scan_begin(core, NULL, pod->signature, NULL);
     while (node_scan_next(&scan))
-        if (takes_blocked(pod, scan.node, &rules, &reach) &&
+        if (takes_blocked(pod, scan.node, &rules, &reach, ret_own) &&
             (!best || node_better(pod->signature, scan.node, best)))
             best = scan.node;
     return best;
@@ -180,12 +186,13 @@ static bool node_stays_free(const struct gang_core *core, struct gang *gang)
 static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
     int64_t work = core->work;
-    struct node *node = node_for_blocked(core, pod);
+    bool own;
+    struct node *node = node_for_blocked(core, pod, &own);
     w->scans -= core->work - work;
-    if (!node) {
+    if (!node && !own)
         pod->signature->blocked_full = core->wake.round;
+    if (!node)
         return;
-    }
     pod->wake.round = core->wake.round;
     if (!core->wake.check_at)
         core->wake.check_at = core->now + WAKE_AGAIN;

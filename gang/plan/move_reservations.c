@@ -127,8 +127,8 @@ bool node_displace_for(struct gang_core *core, struct node *node, const struct p
     now.respects_earmark = false;
     struct reach all = now;
     all.displace = DISPLACE_ALL;
-    while (!node_takes(node, pod, 0, &now)) {
-        bool helps = node_takes(node, pod, 0, &all);
+    while (!node_takes(node, pod, &now)) {
+        bool helps = node_takes(node, pod, &all);
         struct slot *first = helps ? first_to_leave(core, node, pod) : NULL;
         if (!first)
             return false;

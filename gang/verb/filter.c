@@ -370,14 +370,14 @@ static const char *reservation_refusal(struct gang_core *core, const struct pod 
     if (!node || (!node->n_slots && !node->n_preempted_room && !reach->respects_earmark))
         return NULL;
     const struct slot *slot = slot_anti_affinity_conflict(node, pod->facts, NULL, reach);
-    if (!slot && node_takes(node, pod, 0, reach))
+    if (!slot && node_takes(node, pod, reach))
         return NULL;
     struct reach reserved = *reach;
     reserved.respects_earmark = false;
-    if (!slot && node_takes(node, pod, 0, &reserved))
+    if (!slot && node_takes(node, pod, &reserved))
         return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
     reserved.respects_preempted = false;
-    if (!slot && node_takes(node, pod, 0, &reserved))
+    if (!slot && node_takes(node, pod, &reserved))
         return reason_call(core, REASON_PREEMPTED_ROOM, preempted_room_owner(node, reach),
                            pod->facts, NULL);
     if (!node->n_slots)
