@@ -272,6 +272,7 @@ struct gang_core {
 
     /* cluster/preempted_room.c */
     size_t n_preempted_room; /* slots of preempted room, over all gangs */
+    size_t n_takers;         /* gangs with takes_room */
 
     /* cluster/pod_eviction.c */
     size_t n_evicted;   /* pods that use room and are being evicted for the room of a gang */

@@ -98,6 +98,8 @@ struct gang {
     /* cluster/preempted_room.c */
     struct list preempted_room; /* slots on room that evicted pods leave; not part of its plan */
     uint64_t room_since;        /* core->marks.clock when it first got such room; 0: it has none */
+    bool takes_room;            /* pods were evicted for it, or it took the room of such a gang, and
+                                   it has neither been placed nor failed since */
 
     /* plan/plan_gang.c: its last plan */
     uint64_t tried;  /* core->marks.clock when planning was last tried; UINT64_MAX: more room would
@@ -205,9 +207,7 @@ struct gang {
         usec_t began;       /* when muster first evicted pods for it in this wait; 0: never */
         usec_t evicted;     /* when it was last evicted as a whole; 0: never */
         uint64_t won; /* core->outside + 1 when it was last placed after evictions; 0: never */
-        bool takes;   /* pods were evicted for it, or it took the room of such a gang, and it has
-                         neither been placed nor failed since */
-        int unused;   /* how often it has failed after that since it was last placed */
+        int unused;   /* how often it has failed with takes_room since it was last placed */
     } preempting;
 
     /* any file, through timers.h */

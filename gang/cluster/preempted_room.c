@@ -74,6 +74,26 @@ void preempted_room_leave(struct gang_core *core, struct node *node)
         preempted_slot_free(core, slot);
 }
 
+/* Whether the gang has members whose topology spread slot_keeps_spread() protected. */
+static bool kept_spread(const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->signature->spread)
+            return true;
+    return false;
+}
+
+void gang_takes_room(struct gang_core *core, struct gang *gang, bool takes)
+{
+    if (gang->takes_room == takes)
+        return;
+    gang->takes_room = takes;
+    core->n_takers += takes ? 1 : -1;
+    preempted_room_reclassify(core, gang);
+    if (!takes && kept_spread(gang))
+        room_grew(core); /* for gangs and pods that the spread counts */
+}
+
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
@@ -124,21 +144,27 @@ bool kept_slot_excludes(const struct slot *slot, const struct gang_pod_facts *wh
                       spread_counts(slot->node, member, who));
 }
 
+/* Whether `who` would keep out the member of a slot in the list, whose room `reach` must leave
+ * free. `planned`: only slots that keep their spread. */
+static bool excludes_any(const struct list *slots, bool planned, const struct gang_pod_facts *who,
+                         const struct reach *reach)
+{
+    const struct slot *last = NULL;
+    list_for_each (slot, slots, struct slot, in_node) {
+        bool alike = last && last->gang == slot->gang && last->signature == slot->signature;
+        last = slot;
+        if (!alike && (!planned || slot_keeps_spread(slot)) && slot->gang != reach->gang &&
+            room_is_kept(slot, reach) && kept_slot_excludes(slot, who))
+            return true;
+    }
+    return false;
+}
+
 bool preempted_rules_conflict(const struct node *node, const struct gang_pod_facts *who,
                               const struct reach *reach)
 {
-    const struct slot *last = NULL;
-    list_for_each (slot, &node->preempted_room, struct slot, in_node) {
-        bool alike = last && last->gang == slot->gang && last->signature == slot->signature;
-        if (!alike && room_is_kept(slot, reach) && kept_slot_excludes(slot, who))
-            return true;
-        last = slot;
-    }
-    list_for_each (slot, &node->slots, struct slot, in_node)
-        if (slot_keeps_spread(slot) && slot->gang != reach->gang && !slot_yields(slot, reach) &&
-            kept_slot_excludes(slot, who))
-            return true;
-    return false;
+    return excludes_any(&node->preempted_room, /* planned= */ false, who, reach) ||
+           excludes_any(&node->slots, /* planned= */ true, who, reach);
 }
 
 const struct gang *keeper_first(const struct gang *gang, const struct gang *other)
@@ -159,7 +185,7 @@ const struct gang *preempted_room_owner(const struct node *node, const struct re
     if (owner)
         return owner;
     list_for_each (slot, &node->slots, struct slot, in_node)
-        if (slot->gang->preempting.takes && room_is_kept(slot, reach))
+        if (slot->gang->takes_room && room_is_kept(slot, reach))
             owner = keeper_first(owner, slot->gang); /* it has a plan there now */
     return owner;
 }

@@ -30,8 +30,10 @@ void preempted_room_end(struct gang_core *core, struct gang *gang);
 void preempted_room_lift(struct gang_core *core, struct gang *gang);
 /* Keeps no more room on the node. */
 void preempted_room_leave(struct gang_core *core, struct node *node);
-/* The gang's priority has changed, which decides who may use the room; or whether pods were evicted
- * for its plan. */
+/* Notes whether pods were evicted for the gang's plan, in takes_room. Until then, and until the
+ * gang is bound, its slots keep away the same pods as preempted room does. */
+void gang_takes_room(struct gang_core *core, struct gang *gang, bool takes);
+/* Call this when the gang's priority changes, which decides who may use the room. */
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
 static inline bool has_preempted_room(const struct gang *gang)
 {
@@ -39,19 +41,18 @@ static inline bool has_preempted_room(const struct gang *gang)
 }
 /* The room on the node that `reach` must leave free for gangs of reach->priority or more. */
 int64_t preempted_amount(const struct node *node, uint32_t resource, const struct reach *reach);
-/* Whether the slot is in a plan for which pods were evicted, and has a topology spread. Other pods
- * must not join its node if the spread counts them. Otherwise, muster would evict pods for the gang
- * again. (Anti-affinity keeps pods away from all slots.) */
+/* Whether the slot keeps away pods that its topology spread counts: pods were evicted for its plan.
+ * Otherwise, muster would evict again. Anti-affinity needs no such rule, because every slot
+ * enforces it. */
 static inline bool slot_keeps_spread(const struct slot *slot)
 {
-    return slot->signature->spread && slot->gang->preempting.takes;
+    return slot->signature->spread && slot->gang->takes_room;
 }
-/* Whether `who` on the slot's node would keep out the slot's member: by host ports, anti-affinity
- * or topology spread. Every pod that the spread counts does, because its sums change while pods
- * leave.
- */
+/* Whether `who` on the slot's node would keep out the slot's member, by host ports, anti-affinity
+ * or topology spread. Ignores the skew, because the counts change while pods leave. */
 bool kept_slot_excludes(const struct slot *slot, const struct gang_pod_facts *who);
-/* Whether `who` on the node would keep out a member that gets such room. */
+/* Whether `who` on the node would keep out a member for which muster keeps room there, or for whose
+ * plan it has evicted pods. */
 bool preempted_rules_conflict(const struct node *node, const struct gang_pod_facts *who,
                               const struct reach *reach);
 /* Of two gangs (NULL: none), the one for which muster has kept room for longer. */

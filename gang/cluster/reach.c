@@ -43,5 +43,5 @@ bool slot_yields(const struct slot *slot, const struct reach *reach)
     if (reach->displace == DISPLACE_ALL)
         return true;
     return slot->gang->priority < reach->priority &&
-           !(slot->gang->preempting.takes && room_is_kept(slot, reach));
+           !(slot->gang->takes_room && room_is_kept(slot, reach));
 }

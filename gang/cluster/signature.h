@@ -47,14 +47,14 @@ struct reach {
     bool respects_nominated; /* not nominated room of pods of `priority` or more */
     bool respects_preempted; /* not preempted room of gangs of `priority` or more */
     bool extra; /* of members beyond the minimum: no room for which others were evicted */
-    const struct gang *gang;     /* of the plan or pod; NULL: none */
-    const struct gang *own_gang; /* the same, if it has preempted room, which may be used */
+    const struct gang *gang;     /* the gang that plans, or the gang of the pod; NULL: none */
+    const struct gang *own_gang; /* `gang`, if it keeps preempted room, which it may use */
     const struct queue *queue;   /* preempted room of other queues is respected whatever priority
                                     their gangs have; NULL: an ordinary pod in no queue */
     enum displace displace; /* also slots whose members are not at bind: no slot, those of gangs
                                with a lower priority than `priority`, or all */
     int32_t priority;
-    uint64_t ns;            /* digest of the namespace, if any preempted room is kept; 0: unknown */
+    uint64_t ns;            /* digest of the namespace, if room is kept for gangs; 0: unknown */
     const struct pod *self; /* the pod's own nominated room is free for it; NULL: no pod */
 };
 

@@ -107,24 +107,16 @@ void preemption_forget(struct gang_core *core, struct gang *gang)
     gang->preempting.began = 0;
 }
 
-static void set_takes(struct gang_core *core, struct gang *gang, bool takes)
-{
-    if (gang->preempting.takes == takes)
-        return;
-    gang->preempting.takes = takes;
-    preempted_room_reclassify(core, gang);
-}
-
 void preemption_planned(struct gang_core *core, struct gang *gang)
 {
     gang->preempting.decision = 0;
     if (core->config.preemption && plan_takes_room(core, gang))
-        set_takes(core, gang, true);
+        gang_takes_room(core, gang, true);
 }
 
 void preemption_placed(struct gang_core *core, struct gang *gang)
 {
-    set_takes(core, gang, false);
+    gang_takes_room(core, gang, false);
     gang->preempting.unused = 0;
     if (!gang->preempting.began)
         return;
@@ -135,9 +127,9 @@ void preemption_placed(struct gang_core *core, struct gang *gang)
 
 void preemption_unused(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->preempting.takes)
+    if (!gang->takes_room)
         return;
-    set_takes(core, gang, false);
+    gang_takes_room(core, gang, false);
     gang->preempting.next =
         core->now + usec_backoff(UNUSED_FIRST, UNUSED_MAX, gang->preempting.unused++);
 }
@@ -182,7 +174,7 @@ static void evict(struct gang_core *core, struct gang *gang, const struct preemp
     emit_preemption(core, gang, p);
     if (!gang->preempting.began)
         gang->preempting.began = core->now;
-    set_takes(core, gang, true);
+    gang_takes_room(core, gang, true);
     core->stats.preemptions++;
     core->stats.preempted_lost += (uint64_t)p->cost.lost;
     cleanup_free char *room =

@@ -63,7 +63,7 @@ static bool displaces_room(const struct gang_core *core, const struct slot *plan
         if (kept->gang != gang && (excludes_member(kept, planned) || is_overbooked(core, kept)))
             return true;
     list_for_each (slot, &node->slots, struct slot, in_node)
-        if (slot->gang != gang && slot->gang->preempting.takes && slot_in_excess(slot))
+        if (slot->gang != gang && slot->gang->takes_room && slot_in_excess(slot))
             return true;
     return false;
 }

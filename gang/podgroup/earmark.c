@@ -75,9 +75,15 @@ bool pod_respects_earmark(const struct gang_core *core, const struct pod *pod)
     return pod->gang != core->earmark_gang && earmark_binds_pods(core, pod->facts->priority);
 }
 
+/* Whether any room is free only for some, see room_is_kept(). */
+static bool any_room_is_kept(const struct gang_core *core)
+{
+    return core->n_preempted_room || core->n_takers;
+}
+
 static uint64_t digest_if_needed(const struct gang_core *core, const char *ns)
 {
-    return core->n_preempted_room ? namespace_digest(ns) : 0;
+    return any_room_is_kept(core) ? namespace_digest(ns) : 0;
 }
 
 struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
@@ -117,8 +123,8 @@ struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
 
 bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b)
 {
+    bool kept = any_room_is_kept(core);
     return a->respects_earmark == b->respects_earmark &&
-           (a->priority == b->priority || (!core->n_nominated_room && !core->n_preempted_room)) &&
-           ((a->queue == b->queue && a->ns == b->ns) || !core->n_preempted_room) &&
-           a->own_gang == b->own_gang;
+           (a->priority == b->priority || (!core->n_nominated_room && !kept)) &&
+           ((a->queue == b->queue && a->ns == b->ns) || !kept) && a->own_gang == b->own_gang;
 }

@@ -68,6 +68,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
         slot_free(core, slot);
     preempted_room_end(core, gang);
+    gang_takes_room(core, gang, false);
     infeasible_nodes_forget(core, gang);
     earmark_end(core, gang);
     costly_gang_end(core, gang);

@@ -202,10 +202,21 @@ static int priority_of(const struct model *m, const struct gang_view *v)
     return v->priority < lowest ? v->priority : lowest;
 }
 
+/* Whether pods may have been evicted for the gang whose priority is not lower than the pod's. */
+static bool may_have_evicted(const struct seen *s, const struct gang_view *v)
+{
+    uint32_t family = family_of(s->m, v->root->name[1] - '0');
+    for (int g = 0; g < GROUPS; g++)
+        if (op_has(&s->m->config, A_EVICTS) && family >> g & 1 &&
+            group_priority(s->m, g) >= s->priority)
+            return true;
+    return false;
+}
+
 static void see_gang(void *arg, const struct gang_view *v)
 {
     struct seen *s = arg;
-    if (priority_of(s->m, v) < s->priority)
+    if (priority_of(s->m, v) < s->priority && !may_have_evicted(s, v))
         gang_core_each_member(s->m->core, v->status.ref, see_member, s);
 }
 

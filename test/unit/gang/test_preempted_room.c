@@ -283,9 +283,9 @@ static void assert_kept_out(struct world *w, const char *pod, enum between rule)
     assert_non_null(strstr(w->refusal, "default/urgent"));
 }
 
-/* The node has room for both, but a rule keeps them apart. The victim's replacement returned to the
- * node, was evicted again, and so on. */
-static void Q08_a_replacement_does_not_return_beside_a_member_that_it_keeps_out(void **state)
+/* The node has room for both pods, but a rule forbids them to share it. Without protection, the
+ * replacement of the victim returns and is evicted again. */
+static void Q08_a_replacement_stays_away_from_a_member_that_it_would_keep_out(void **state)
 {
     (void)state;
     for (enum between rule = PORT; rule < RULES; rule++) {
@@ -310,6 +310,95 @@ static void Q08_a_replacement_does_not_return_beside_a_member_that_it_keeps_out(
     }
 }
 
+/* Pods were evicted for the gang "urgent". They are gone, and it is planned on n0, where 3 GPUs are
+ * free. Its member has a topology spread over pods with the label app=x. */
+static struct world *world_planned(void)
+{
+    struct world *w = world_of_nodes(1, 4);
+    world_node(w, "n1", 0); /* counts for the spread */
+    world_pod_set(w, low("low-0", "n0", SPREAD));
+    urgent(w, SPREAD);
+    world_decide(w);
+    assert_int_equal(w->n_evictions, 1);
+    world_pod_gone(w, "low-0");
+    assert_string_equal(world_state(w, "urgent"), "Planned");
+    return w;
+}
+
+static struct gang_pod_facts *solo(const char *name, const char *app, int priority)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    gang_kvs_add(&f->labels, "app", app);
+    f->priority = priority;
+    return f;
+}
+
+static void Q08_a_pod_with_a_higher_priority_may_join_the_member(void **state)
+{
+    (void)state;
+    struct world *w = world_planned();
+    world_pod_set(w, solo("high", "x", 100));
+    assert_string_equal(world_filter_on(w, "high", "n0", NULL), "n0");
+    world_bind(w, "high", "n0");
+    assert_true(world_binding(w, "high@n0"));
+    world_free(w);
+}
+
+static void Q08_a_gang_that_the_member_keeps_out_learns_whose_room_it_is(void **state)
+{
+    (void)state;
+    struct world *w = world_planned();
+    struct gang_pod_facts *f = world_pod_facts("later-0", "later", 1);
+    gang_kvs_add(&f->labels, "app", "x");
+    world_pod_set(w, f);
+    world_group(w, "later", 1);
+    assert_string_equal(world_reason_name(w, "later"), "RoomPreempted");
+    assert_non_null(strstr(world_reason(w, "later"), "default/urgent"));
+    world_free(w);
+}
+
+static void Q08_the_end_of_the_protection_wakes_others(void **state)
+{
+    (void)state;
+    struct world *w = world_planned();
+    world_pod_set(w, low("low-1", NULL, SPREAD));
+    assert_kept_out(w, "low-1", SPREAD);
+    struct gang_pod_facts *f = world_pod_facts("later-0", "later", 1);
+    gang_kvs_add(&f->labels, "app", "x");
+    world_pod_set(w, f);
+    world_group(w, "later", 1);
+    assert_string_equal(world_reason_name(w, "later"), "RoomPreempted");
+    world_bind(w, "urgent-0", world_filter(w, "urgent-0"));
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "urgent"), "Scheduled");
+    world_wait(w, SECONDS(1));
+    assert_string_equal(world_state(w, "later"), "Planned");
+    assert_true(world_nominated(w, "low-1@n0"));
+    world_free(w);
+}
+
+/* Two pods with equal requests are blocked. When room becomes free, the rule keeps out only the
+ * first. */
+static void a_rule_for_one_blocked_pod_does_not_keep_equal_pods_asleep(void **state)
+{
+    (void)state;
+    struct world *w = world_planned();
+    world_members(w, "wide", 0, 1, 3);
+    world_group(w, "wide", 1);
+    assert_string_equal(world_state(w, "wide"), "Planned");
+    static const char *const names[] = {"x", "y"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        world_pod_set(w, solo(names[i], names[i], 0));
+        assert_string_equal(world_filter_facts(w, solo(names[i], names[i], 0), "n0"), "");
+    }
+    world_group_gone(w, "wide");
+    world_pod_gone(w, "wide-0");
+    world_wait(w, SECONDS(1));
+    assert_true(world_nominated(w, "y@n0"));
+    assert_false(world_nominated(w, "x@n0"));
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,7 +410,11 @@ int main(void)
         cmocka_unit_test(Q08_a_gang_in_no_queue_does_not_get_the_room),
         cmocka_unit_test(Q08_members_beyond_the_minimum_do_not_get_the_room),
         cmocka_unit_test(Q08_an_earmark_does_not_take_the_room),
-        cmocka_unit_test(Q08_a_replacement_does_not_return_beside_a_member_that_it_keeps_out),
+        cmocka_unit_test(Q08_a_replacement_stays_away_from_a_member_that_it_would_keep_out),
+        cmocka_unit_test(Q08_a_pod_with_a_higher_priority_may_join_the_member),
+        cmocka_unit_test(Q08_a_gang_that_the_member_keeps_out_learns_whose_room_it_is),
+        cmocka_unit_test(Q08_the_end_of_the_protection_wakes_others),
+        cmocka_unit_test(a_rule_for_one_blocked_pod_does_not_keep_equal_pods_asleep),
         cmocka_unit_test(a_gang_whose_members_need_less_than_it_asks_for_evicts_rarely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
