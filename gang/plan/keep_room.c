@@ -47,7 +47,7 @@ static bool is_overbooked(const struct gang_core *core, const struct slot *slot)
     return false;
 }
 
-/* Whether the planned member would keep out the one for which room is kept. */
+/* Whether the planned member would keep out the member of the kept slot. */
 static bool excludes_member(const struct slot *kept, const struct slot *planned)
 {
     const struct gang_pod_facts *who =
@@ -55,13 +55,33 @@ static bool excludes_member(const struct slot *kept, const struct slot *planned)
     return who && kept_slot_excludes(kept, who);
 }
 
-static bool displaces_room(const struct gang_core *core, const struct slot *planned)
+/* Whether two slots of the same list are equal for the rules here, except for their node. */
+static bool alike(const struct slot *a, const struct slot *b)
 {
-    const struct gang *gang = planned->gang;
-    const struct node *node = planned->node;
-    list_for_each (kept, &node->preempted_room, struct slot, in_node)
-        if (kept->gang != gang && (excludes_member(kept, planned) || is_overbooked(core, kept)))
+    return a && a->gang == b->gang && a->signature == b->signature;
+}
+
+static bool excludes_any_member(const struct slot *planned)
+{
+    const struct slot *last = NULL;
+    list_for_each (kept, &planned->node->preempted_room, struct slot, in_node) {
+        if (kept->gang != planned->gang && !alike(last, kept) && excludes_member(kept, planned))
             return true;
+        last = kept;
+    }
+    return false;
+}
+
+/* Whether the gang's plan uses room on the node that others need for which pods were evicted. */
+static bool displaces_room(const struct gang_core *core, const struct gang *gang,
+                           const struct node *node)
+{
+    const struct slot *last = NULL;
+    list_for_each (kept, &node->preempted_room, struct slot, in_node) {
+        if (kept->gang != gang && !alike(last, kept) && is_overbooked(core, kept))
+            return true;
+        last = kept;
+    }
     list_for_each (slot, &node->slots, struct slot, in_node)
         if (slot->gang != gang && slot->gang->takes_room && slot_in_excess(slot))
             return true;
@@ -72,8 +92,10 @@ bool plan_takes_room(const struct gang_core *core, const struct gang *gang)
 {
     const struct slot *last = NULL;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        bool alike = last && slot->node == last->node && slot->signature == last->signature;
-        if (!alike && displaces_room(core, slot))
+        bool same_node = last && slot->node == last->node;
+        if (!(same_node && alike(last, slot)) && excludes_any_member(slot))
+            return true;
+        if (!same_node && displaces_room(core, gang, slot->node))
             return true;
         last = slot;
     }
@@ -139,16 +161,19 @@ void rooms_count_in_queues(struct gang_core *core)
         count_in_queue(core, gang);
 }
 
-/* The last gang in the order with a plan on the slot's node that yields to the gang; NULL: none.
- * `excludes`: only plans whose members would keep out the slot's member. */
+/* Of the gangs with a plan on the slot's node that yield to the taker, the last in the order; NULL:
+ * none. `excludes`: only gangs with a member there that would keep out the slot's member. */
 static struct gang *last_that_yields(const struct taker *taker, const struct slot *kept,
                                      bool excludes)
 {
     struct gang *last = NULL;
-    list_for_each (slot, &kept->node->slots, struct slot, in_node)
-        if (plan_yields(taker, slot->gang) && (!excludes || excludes_member(kept, slot)) &&
-            (!last || by_order(&slot->gang, &last) > 0))
+    const struct slot *before = NULL;
+    list_for_each (slot, &kept->node->slots, struct slot, in_node) {
+        if (!alike(before, slot) && (!excludes || excludes_member(kept, slot)) &&
+            (!last || by_order(&slot->gang, &last) > 0) && plan_yields(taker, slot->gang))
             last = slot->gang;
+        before = slot;
+    }
     return last;
 }
 
@@ -163,13 +188,16 @@ static void drop(struct gang_core *core, struct gang *gang)
 static void drop_plans_in_way(struct gang_core *core, const struct gang *gang,
                               const struct taker *taker)
 {
+    const struct slot *before = NULL;
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
         struct gang *last = NULL;
-        while ((last = last_that_yields(taker, slot, /* excludes= */ true)) != NULL)
+        bool same = alike(before, slot) && before->node == slot->node;
+        while (!same && (last = last_that_yields(taker, slot, /* excludes= */ true)) != NULL)
             drop(core, last);
-        while (is_overbooked(core, slot) &&
+        while (!same && is_overbooked(core, slot) &&
                (last = last_that_yields(taker, slot, /* excludes= */ false)) != NULL)
             drop(core, last);
+        before = slot;
     }
 }
 
