@@ -192,8 +192,9 @@ const struct gang *preempted_room_owner(const struct node *node, const struct re
 
 int preempted_room_check(const struct gang_core *core, struct err *err)
 {
-    size_t n = 0, on_nodes = 0;
+    size_t n = 0, on_nodes = 0, takers = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {
+        takers += gang->takes_room;
         list_for_each (slot, &gang->preempted_room, struct slot, in_gang)
             n++;
         if (has_preempted_room(gang) && (gang->n_slots || gang->halted))
@@ -214,5 +215,8 @@ int preempted_room_check(const struct gang_core *core, struct err *err)
         return err_set(err, ERR_INTERNAL,
                        "%zu slots of preempted room, %zu on nodes, counted as %zu", n, on_nodes,
                        core->n_preempted_room);
+    if (takers != core->n_takers)
+        return err_set(err, ERR_INTERNAL, "%zu gangs take room, counted as %zu", takers,
+                       core->n_takers);
     return 0;
 }
