@@ -30,8 +30,8 @@ void preempted_room_end(struct gang_core *core, struct gang *gang);
 void preempted_room_lift(struct gang_core *core, struct gang *gang);
 /* Keeps no more room on the node. */
 void preempted_room_leave(struct gang_core *core, struct node *node);
-/* Notes whether pods were evicted for the gang's plan, in takes_room. Until then, and until the
- * gang is bound, its slots keep away the same pods as preempted room does. */
+/* Sets gang->takes_room. While it is set, the slots of the gang keep away pods as preempted room
+ * does, see slot_keeps_spread(). */
 void gang_takes_room(struct gang_core *core, struct gang *gang, bool takes);
 /* Call this when the gang's priority changes, which decides who may use the room. */
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
