@@ -30,14 +30,19 @@ void nomination_end(struct pod *pod)
     list_remove(&pod->in_nominated);
 }
 
+bool may_be_nominated(const struct pod *pod)
+{
+    return !pod->facts->suspended && !gate_stays_closed(pod);
+}
+
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->queue.rejected)
         return;
     if (!node && !pod->nominated)
         return;
-    if (node && (pod->facts->suspended || gate_stays_closed(pod)))
-        return; /* it does not exist, or the request that removes its gate nominates it */
+    if (node && !may_be_nominated(pod))
+        return;
     fx_pod(core, GANG_NOMINATE, pod, node);
     queue_wrote(pod);
     nominated_to(pod, node ? node->name : NULL);

@@ -13,8 +13,11 @@
 /* Updates the node's list of nominated pods. Call it after the nomination, the charge or the node
  * changed. */
 void nomination_update(struct gang_core *core, struct pod *pod);
-/* Writes the nomination, which wakes and steers the pod. node NULL: clears the nomination. Does not
- * nominate a pod whose gate stays closed, or one of a suspended workload. */
+/* False: the pod does not exist, because its workload is suspended; or it keeps its gate, and the
+ * request that removes the gate nominates it. */
+bool may_be_nominated(const struct pod *pod);
+/* Writes the nomination, which wakes and steers the pod, if it may be nominated. node NULL: clears
+ * the nomination. */
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
 /* Sets pod->nominated to a copy of `node`; NULL: the pod is not nominated. */
 void nominated_to(struct pod *pod, const char *node);

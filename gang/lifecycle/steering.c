@@ -25,6 +25,8 @@ static bool is_worth_steering(const struct gang_core *core)
 
 void steer(struct gang_core *core, struct pod *pod)
 {
+    if (!may_be_nominated(pod))
+        return; /* in the list, it would use up the limit of all writes */
     /* Before a restart, muster may have nominated the pod to another node, where kube-scheduler
      * would keep room for it. */
     bool nominated_elsewhere =

@@ -561,6 +561,26 @@ static void T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers(vo
     world_free(w);
 }
 
+/* The limit of nominations at once is for members that are steered. The removal of a gate is
+ * another write. */
+static void gated_members_do_not_delay_the_steering_of_others(void **state)
+{
+    (void)state;
+    struct gang_config config = test_config();
+    config.assemble = 0;
+    config.gates = true;
+    config.steering = GANG_STEER_ALWAYS;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 48);
+    gated_members(w, "a", 0, 40);
+    world_members(w, "b", 0, 8, 1);
+    world_group(w, "a", 40);
+    world_group(w, "b", 8);
+    assert_int_equal(w->n_ungated, 40);
+    assert_int_equal(w->n_nominations, 8);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +605,7 @@ int main(void)
         cmocka_unit_test(an_autoscaler_sees_only_the_head_of_a_backlog),
         cmocka_unit_test(a_gated_pod_is_not_bound),
         cmocka_unit_test(T16_each_namespace_has_its_own_limit_of_pods_shown_to_autoscalers),
+        cmocka_unit_test(gated_members_do_not_delay_the_steering_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
