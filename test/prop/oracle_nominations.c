@@ -202,13 +202,13 @@ static int priority_of(const struct model *m, const struct gang_view *v)
     return v->priority < lowest ? v->priority : lowest;
 }
 
-/* Whether pods may have been evicted for the gang whose priority is not lower than the pod's. */
+/* Whether muster may have evicted pods for the gang, and its priority is not lower than the pod's.
+ */
 static bool may_have_evicted(const struct seen *s, const struct gang_view *v)
 {
     uint32_t family = family_of(s->m, v->root->name[1] - '0');
-    for (int g = 0; g < GROUPS; g++)
-        if (op_has(&s->m->config, A_EVICTS) && family >> g & 1 &&
-            group_priority(s->m, g) >= s->priority)
+    for (int g = 0; g < GROUPS && op_has(&s->m->config, A_EVICTS); g++)
+        if (family >> g & 1 && group_priority(s->m, g) >= s->priority)
             return true;
     return false;
 }

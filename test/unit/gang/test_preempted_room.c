@@ -283,18 +283,25 @@ static void assert_kept_out(struct world *w, const char *pod, enum between rule)
     assert_non_null(strstr(w->refusal, "default/urgent"));
 }
 
+/* The pod low-0 is being evicted from n0, which has 4 GPUs, for the gang "urgent". */
+static struct world *world_evicting(enum between rule)
+{
+    struct world *w = world_of_nodes(1, 4);
+    world_node(w, "n1", 0); /* counts for the spread */
+    world_pod_set(w, low("low-0", "n0", rule));
+    urgent(w, rule);
+    world_decide(w);
+    assert_int_equal(w->n_evictions, 1);
+    return w;
+}
+
 /* The node has room for both pods, but a rule forbids them to share it. Without protection, the
  * replacement of the victim returns and is evicted again. */
 static void Q08_a_replacement_stays_away_from_a_member_that_it_would_keep_out(void **state)
 {
     (void)state;
     for (enum between rule = PORT; rule < RULES; rule++) {
-        struct world *w = world_of_nodes(1, 4);
-        world_node(w, "n1", 0); /* counts for the spread */
-        world_pod_set(w, low("low-0", "n0", rule));
-        urgent(w, rule);
-        world_decide(w);
-        assert_int_equal(w->n_evictions, 1);
+        struct world *w = world_evicting(rule);
         struct gang_pod_facts *f = low("low-0", "n0", rule);
         f->deleting = true;
         world_pod_set(w, f);
@@ -314,12 +321,7 @@ static void Q08_a_replacement_stays_away_from_a_member_that_it_would_keep_out(vo
  * free. Its member has a topology spread over pods with the label app=x. */
 static struct world *world_planned(void)
 {
-    struct world *w = world_of_nodes(1, 4);
-    world_node(w, "n1", 0); /* counts for the spread */
-    world_pod_set(w, low("low-0", "n0", SPREAD));
-    urgent(w, SPREAD);
-    world_decide(w);
-    assert_int_equal(w->n_evictions, 1);
+    struct world *w = world_evicting(SPREAD);
     world_pod_gone(w, "low-0");
     assert_string_equal(world_state(w, "urgent"), "Planned");
     return w;
@@ -331,6 +333,16 @@ static struct gang_pod_facts *solo(const char *name, const char *app, int priori
     gang_kvs_add(&f->labels, "app", app);
     f->priority = priority;
     return f;
+}
+
+/* The spread keeps out the gang "later". */
+static void add_later(struct world *w)
+{
+    struct gang_pod_facts *f = world_pod_facts("later-0", "later", 1);
+    gang_kvs_add(&f->labels, "app", "x");
+    world_pod_set(w, f);
+    world_group(w, "later", 1);
+    assert_string_equal(world_reason_name(w, "later"), "RoomPreempted");
 }
 
 static void Q08_a_pod_with_a_higher_priority_may_join_the_member(void **state)
@@ -348,11 +360,7 @@ static void Q08_a_gang_that_the_member_keeps_out_learns_whose_room_it_is(void **
 {
     (void)state;
     struct world *w = world_planned();
-    struct gang_pod_facts *f = world_pod_facts("later-0", "later", 1);
-    gang_kvs_add(&f->labels, "app", "x");
-    world_pod_set(w, f);
-    world_group(w, "later", 1);
-    assert_string_equal(world_reason_name(w, "later"), "RoomPreempted");
+    add_later(w);
     assert_non_null(strstr(world_reason(w, "later"), "default/urgent"));
     world_free(w);
 }
@@ -363,11 +371,7 @@ static void Q08_the_end_of_the_protection_wakes_others(void **state)
     struct world *w = world_planned();
     world_pod_set(w, low("low-1", NULL, SPREAD));
     assert_kept_out(w, "low-1", SPREAD);
-    struct gang_pod_facts *f = world_pod_facts("later-0", "later", 1);
-    gang_kvs_add(&f->labels, "app", "x");
-    world_pod_set(w, f);
-    world_group(w, "later", 1);
-    assert_string_equal(world_reason_name(w, "later"), "RoomPreempted");
+    add_later(w);
     world_bind(w, "urgent-0", world_filter(w, "urgent-0"));
     world_all_bound(w);
     assert_string_equal(world_state(w, "urgent"), "Scheduled");
