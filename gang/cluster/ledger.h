@@ -36,9 +36,7 @@ bool node_has_room(const struct node *node, const struct signature *signature, i
 /* Whether the node has room for the pod, and the pod would keep out no member for which muster
  * protects the node. */
 bool node_takes(const struct node *node, const struct pod *pod, const struct reach *reach);
-/* The needs whose resource the node does not have, one bit for each. Covers only the first 64
- * needs.
- */
+/* The needs whose resource the node does not have: one bit for each of the first 64. */
 uint64_t node_lacks(const struct node *node, const struct signature *signature);
 /* Whether the slot uses a resource or host port that a pod of the signature lacks on the node. */
 bool slot_in_way(const struct slot *slot, const struct signature *signature);

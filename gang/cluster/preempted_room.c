@@ -151,7 +151,7 @@ static bool excludes_any(const struct list *slots, bool planned, const struct ga
 {
     const struct slot *last = NULL;
     list_for_each (slot, slots, struct slot, in_node) {
-        bool alike = last && last->gang == slot->gang && last->signature == slot->signature;
+        bool alike = slots_alike(last, slot);
         last = slot;
         if (!alike && (!planned || slot_keeps_spread(slot)) && slot->gang != reach->gang &&
             room_is_kept(slot, reach) && kept_slot_excludes(slot, who))

@@ -33,7 +33,7 @@ void preempted_room_leave(struct gang_core *core, struct node *node);
 /* Sets gang->takes_room. While it is set, the slots of the gang keep away pods as preempted room
  * does, see slot_keeps_spread(). */
 void gang_takes_room(struct gang_core *core, struct gang *gang, bool takes);
-/* Call this when the gang's priority changes, which decides who may use the room. */
+/* Call this when the gang's priority or queue changes, which decides who may use the room. */
 void preempted_room_reclassify(struct gang_core *core, struct gang *gang);
 static inline bool has_preempted_room(const struct gang *gang)
 {
@@ -47,6 +47,11 @@ int64_t preempted_amount(const struct node *node, uint32_t resource, const struc
 static inline bool slot_keeps_spread(const struct slot *slot)
 {
     return slot->signature->spread && slot->gang->takes_room;
+}
+/* Whether the rules for kept room give the same result for both slots on one node. a NULL: no. */
+static inline bool slots_alike(const struct slot *a, const struct slot *b)
+{
+    return a && a->gang == b->gang && a->signature == b->signature;
 }
 /* Whether `who` on the slot's node would keep out the slot's member, by host ports, anti-affinity
  * or topology spread. Ignores the skew, because the counts change while pods leave. */

@@ -55,17 +55,12 @@ static bool excludes_member(const struct slot *kept, const struct slot *planned)
     return who && kept_slot_excludes(kept, who);
 }
 
-/* Whether two slots of the same list are equal for the rules here, except for their node. */
-static bool alike(const struct slot *a, const struct slot *b)
-{
-    return a && a->gang == b->gang && a->signature == b->signature;
-}
-
 static bool excludes_any_member(const struct slot *planned)
 {
     const struct slot *last = NULL;
     list_for_each (kept, &planned->node->preempted_room, struct slot, in_node) {
-        if (kept->gang != planned->gang && !alike(last, kept) && excludes_member(kept, planned))
+        if (kept->gang != planned->gang && !slots_alike(last, kept) &&
+            excludes_member(kept, planned))
             return true;
         last = kept;
     }
@@ -78,7 +73,7 @@ static bool displaces_room(const struct gang_core *core, const struct gang *gang
 {
     const struct slot *last = NULL;
     list_for_each (kept, &node->preempted_room, struct slot, in_node) {
-        if (kept->gang != gang && !alike(last, kept) && is_overbooked(core, kept))
+        if (kept->gang != gang && !slots_alike(last, kept) && is_overbooked(core, kept))
             return true;
         last = kept;
     }
@@ -93,7 +88,7 @@ bool plan_takes_room(const struct gang_core *core, const struct gang *gang)
     const struct slot *last = NULL;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         bool same_node = last && slot->node == last->node;
-        if (!(same_node && alike(last, slot)) && excludes_any_member(slot))
+        if (!(same_node && slots_alike(last, slot)) && excludes_any_member(slot))
             return true;
         if (!same_node && displaces_room(core, gang, slot->node))
             return true;
@@ -169,7 +164,7 @@ static struct gang *last_that_yields(const struct taker *taker, const struct slo
     struct gang *last = NULL;
     const struct slot *before = NULL;
     list_for_each (slot, &kept->node->slots, struct slot, in_node) {
-        if (!alike(before, slot) && (!excludes || excludes_member(kept, slot)) &&
+        if (!slots_alike(before, slot) && (!excludes || excludes_member(kept, slot)) &&
             (!last || by_order(&slot->gang, &last) > 0) && plan_yields(taker, slot->gang))
             last = slot->gang;
         before = slot;
@@ -191,7 +186,7 @@ static void drop_plans_in_way(struct gang_core *core, const struct gang *gang,
     const struct slot *before = NULL;
     list_for_each (slot, &gang->preempted_room, struct slot, in_gang) {
         struct gang *last = NULL;
-        bool same = alike(before, slot) && before->node == slot->node;
+        bool same = slots_alike(before, slot) && before->node == slot->node;
         while (!same && (last = last_that_yields(taker, slot, /* excludes= */ true)) != NULL)
             drop(core, last);
         while (!same && is_overbooked(core, slot) &&
